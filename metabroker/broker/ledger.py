@@ -24,6 +24,9 @@ from .upcoming import Upcoming
 # Of a token that was cleaned: how long a poll that began before may still show it, in seconds.
 _REMEMBER_CLEANED = 600.0
 
+_LONGEST_MOVE = 10.0  # seconds, that count
+_FORGETS = 0.7  # of what it took before, with each
+
 
 @dataclass(slots=True)
 class LedgerEntry:
@@ -50,6 +53,11 @@ class LedgerEntry:
     upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
     outlook: Snapshot | None = None  # the last poll that told until when what is in use
     eased: float = 0.0  # since then a job of ours holds less there, or for less long
+    moves_take: float = 0.0  # seconds, of the latest times that a reservation was moved there
+
+    def has_moved(self, seconds: float) -> None:
+        """It has answered so long after it was asked to move a reservation."""
+        self.moves_take = max(min(seconds, _LONGEST_MOVE), _FORGETS * self.moves_take)
 
 
 @dataclass(frozen=True, slots=True)

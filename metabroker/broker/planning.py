@@ -235,7 +235,7 @@ class Planning:
             return
         if self._is_idle(job, now):
             plans.tried(job, now)
-            self._saga.attempts.move(job, float(math.ceil(now + settings.plan_soon)), now)
+            self._saga.attempts.move(job, float(math.ceil(now + self._soon(job))), now)
             return
         if plans.not_before(job, now, held=True) is None:
             return
@@ -245,6 +245,13 @@ class Planning:
         if start < planned - max(_WORTH_IT, (planned - now) * _PART):
             plans.tried(job, now)
             self._saga.attempts.move(job, start, now)
+
+    def _soon(self, job: Job) -> float:
+        """How many seconds from now on its clusters can have moved its reservations, and could have
+        moved them back: one that has begun meanwhile can not be."""
+        entries = self._state.ledger.entries
+        takes = sum(entries[component.cluster].moves_take for component in job.components)
+        return max(self._state.settings.plan_soon, 2 * takes)
 
     def _is_idle(self, job: Job, now: float) -> bool:
         """Whether as many processors as it needs are idle in its clusters, as far as is seen: what

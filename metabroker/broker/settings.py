@@ -71,7 +71,7 @@ class Settings:
     plan_lead: float = 20.0  # so long before its time the components of a plan are submitted
     plan_again: float = 15.0  # between two tries to plan a job
     plan_early: float = 4.0  # between two tries to start it earlier
-    plan_soon: float = 0.5  # then it is moved to so long from now, for all to be moved by then
+    plan_soon: float = 0.5  # then it is moved to so long from now at least (see `Planning`)
     plan_moves: int = 6  # refusals after which a job is not planned for a while
     plan_pause: float = 300.0  # that while
     stuck_after: float = 10.0  # pending for a reason that will not pass soon

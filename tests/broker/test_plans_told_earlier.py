@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.effects import Effect, Reserve
+from metabroker.broker.events import Refused, Reserved
 from metabroker.broker.job import Job
+from metabroker.broker.states import Cause, Step
 from metabroker.policy.availability import Held
 
 from .planned import DELFT, FREE_AT, LEIDEN, Site
@@ -45,4 +47,23 @@ def test_once_for_each_time_that_its_clusters_tell_of_the_time_to_come() -> None
     site.bench.broker.view.entries[DELFT].eased = site.now + 1
     site.pass_time(9)
     assert plans.not_before(job, site.now, held=True) is None
+    site.bench.close()
+
+
+def test_it_begins_as_soon_as_its_clusters_could_have_moved_it_there_and_back() -> None:
+    site = Site()
+    site.planned()
+    site.busy = [24, 24]
+    (first,) = moves(site.pass_time(5))
+    assert 0.5 <= (first.start or 0.0) - site.bench.now + 5 <= 6.5
+    list(site.bench.ticks(3.0))
+    site.handle(Reserved(first.ref))
+    (second,) = moves(site.effects)
+    list(site.bench.ticks(2.0))
+    site.handle(Refused(second.ref, Step.RESERVE, Cause.BUSY, "somebody has come"))
+    (back,) = moves(site.effects)
+    site.handle(Reserved(back.ref))
+    site.busy = [24, 23]
+    (again,) = moves(site.pass_time(0.5))
+    assert 2 * 4 < (again.start or 0.0) - site.now < 2 * 5 + 1
     site.bench.close()

@@ -145,6 +145,8 @@ class Plans:
         """A cluster has not made a reservation, or not moved it; whether that is all there is to
         it. What it says of its user, or of the job, is a matter of any attempt."""
         if component.reservation and event.cause is not Cause.LOST:
+            entry = self._state.ledger.entries[component.cluster]
+            entry.has_moved(now - component.asked_at)
             self._stays(component, job, now)
             return True
         if event.cause not in (Cause.BUSY, Cause.LOST):

@@ -55,6 +55,8 @@ class Replies:
         if component.step is Step.RESERVE and job is not None:
             self._pending.done(component)
             if moved and component.planned is not None:
+                entry = self._state.ledger.entries[component.cluster]
+                entry.has_moved(now - component.asked_at)
                 component.planned = job.moves_to(component)
                 component.moving = None
                 self._attempts.move_next(job, now)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from metabroker.broker.states import Cause
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
+from metabroker.clusters.transports.base import Completed
 
 from . import answers, commands, operations, parsing
 from .answers import failure
@@ -22,6 +23,7 @@ from .states import has_begun, is_healthy
 # Seconds ahead, by the server's clock as far as that is known: a start in this second or the next
 # may never be confirmed. More where that clock turns out to be ahead.
 _LEADS = (3, 10, 20)
+_LEADS_OF_MOVES = (1, 3)
 _PATIENCE = 8  # seconds for the scheduler to confirm it (0.1 is usual)
 
 
@@ -77,15 +79,28 @@ def _move(mine: Sequence[PbsReservation], request: ReserveRequest, ahead: float)
     if not mine:
         raise ClusterRefusal(Cause.LOST, "its reservation is gone")
     identity, start = mine[0].id, request.start
-    if request.end is None:
-        if start is None or has_begun(mine[0].state):
-            if not request.stays(mine[0].start_time):
-                raise ClusterRefusal(Cause.LOST, "its reservation has begun long ago")
-            return
-        now = yield from operations.time_there()
-        start = max(start, now + max(0.0, ahead) + _LEADS[0])
-    asked = commands.alter_reservation(identity, _PATIENCE, start=start, end=request.end)
-    done = yield from command(asked)
+    if request.end is not None:
+        asked = commands.alter_reservation(identity, _PATIENCE, end=request.end)
+        _must_be_altered((yield from command(asked)))
+    elif start is not None and not has_begun(mine[0].state):
+        yield from _begin_at(identity, start, ahead)
+    elif not request.stays(mine[0].start_time):
+        raise ClusterRefusal(Cause.LOST, "its reservation has begun long ago")
+
+
+def _begin_at(identity: str, wanted: float, ahead: float) -> Operation[None]:
+    """It begins then; or as soon after it as the server takes. One that is there is altered even if
+    the scheduler comes to it when its new start has passed: it begins at once, then."""
+    for lead in _LEADS_OF_MOVES:
+        start = max(wanted, (yield from operations.time_there()) + max(0.0, ahead) + lead)
+        asked = commands.alter_reservation(identity, _PATIENCE, start=start)
+        done = yield from command(asked)
+        if done.exit_status != answers.BAD_TIME:
+            break
+    _must_be_altered(done)
+
+
+def _must_be_altered(done: Completed) -> None:
     if done.exit_status in (answers.NOT_EMPTY, answers.BAD_TIME):
         raise ClusterRefusal(Cause.BUSY, f"pbs_ralter: {done.stderr.strip()[:200]}")
     if done.exit_status != 0:

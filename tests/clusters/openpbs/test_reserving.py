@@ -187,10 +187,19 @@ def altered(word: str) -> Completed:
     return said(f"pbs_ralter: R112.pbsa {word}\n")
 
 
-def test_it_is_moved_if_the_scheduler_confirms_that_and_at_once_is_in_three_seconds() -> None:
+PASSED = failed("pbs_ralter: Bad time specification(s)\n", 238)
+
+
+def test_it_is_moved_if_the_scheduler_confirms_that_and_at_once_is_in_a_second() -> None:
     assert move([shown(), SERVER, altered("CONFIRMED")]) == [LIST, "date +%s", ALTER]
     soon = replace(SOONER, start=NOW + 0.0)
-    assert "-R 202611210443.45" in move([shown(), SERVER, altered("CONFIRMED")], soon)[2]
+    assert "-R 202611210443.43" in move([shown(), SERVER, altered("CONFIRMED")], soon)[2]
+
+
+def test_where_a_second_is_too_soon_it_is_moved_to_three_from_now() -> None:
+    soon = replace(SOONER, start=NOW + 0.0)
+    lines = move([shown(), SERVER, PASSED, SERVER, altered("CONFIRMED")], soon)
+    assert [line.split()[4] for line in lines[2::2]] == ["202611210443.43", "202611210443.45"]
 
 
 def test_what_has_begun_just_now_stays_and_what_began_long_ago_is_no_use() -> None:
@@ -207,7 +216,7 @@ def test_what_has_begun_just_now_stays_and_what_began_long_ago_is_no_use() -> No
         ([NONE], Cause.LOST),
         ([shown(), SERVER, altered("DENIED")], Cause.BUSY),
         ([shown(), SERVER, failed("pbs_ralter: Reservation not empty\n", 74)], Cause.BUSY),
-        ([shown(), SERVER, failed("pbs_ralter: Bad time specification(s)\n", 238)], Cause.BUSY),
+        ([shown(), SERVER, PASSED, SERVER, PASSED], Cause.BUSY),
     ],
 )
 def test_what_cannot_be_moved_is_as_it_was(answers: list[Answer], cause: Cause) -> None:

@@ -111,6 +111,7 @@ def submission_of(
         only_at_input=options.get("only_at_input", False),
         staged_bytes=_bytes_of(home, stage_in),
         kill_on_invalid_dep=options.get("kill_on_invalid_dep", False),
+        joins=options.get("join"),
     )
     check(submission)
     return submission

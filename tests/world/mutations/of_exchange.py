@@ -16,8 +16,8 @@ from .planting import mutation, swap
 def letters_of_another_component(stack: contextlib.ExitStack) -> None:
     """What one component has put is laid down as another's."""
 
-    def deliver(self: Any, gate: str, sender: int, content: bytes) -> Any:
-        return old(self, gate, max(0, sender - 1), content)
+    def deliver(self: Any, gate: str, sender: str, content: bytes) -> Any:
+        return old(self, gate, str(max(0, int(sender) - 1)), content)
 
     old = swap(stack, Letters, "deliver", deliver)
 

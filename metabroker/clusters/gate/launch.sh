@@ -461,8 +461,9 @@ import signal
 async def dask_setup(worker):
     leaving = set()
 
-    def leave():
-        leaving.add(asyncio.ensure_future(worker.close_gracefully()))
+    def leave():  # it may be told so twice
+        if not leaving:
+            leaving.add(asyncio.ensure_future(worker.close_gracefully()))
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave)
 END

@@ -108,3 +108,26 @@ fi
     refused = site.cli("submit", "--join", str(job), "-n", "1", str(site.folder / "job.sh"))
     assert refused.returncode == 1 and "it has ended" in refused.stderr
     site.wait_clean()
+
+
+def test_the_launcher_in_a_joining_job(site: Site) -> None:
+    site.start_and_look()
+    job = site.submit("-n 4", f"#!/bin/sh\n{until('end')}\n")
+    script = """#!/bin/sh
+metabroker-launch sh -c 'echo "rank $METABROKER_RANK of job $METABROKER_JOINED_JOB"'
+metabroker-launch --with mpich true
+echo "code $?"
+metabroker-launch --with dask --timeout 1 true
+echo "code $?"
+"""
+    joining = site.submit(f"--join {job} -n 2", script)
+    site.wait_end(joining, "COMPLETED")
+    lines = printed(site, joining)
+    assert sorted(lines[:2]) == [f"rank {n} of job {job}" for n in range(2)]
+    assert "--with mpich does not go in a job that has joined another one" in lines[2]
+    assert lines[3] == "code 2"
+    assert f"job {job} has started no dask that runs, in 1 s" in lines[4]
+    assert lines[5] == "code 1"
+    (site.work / "end").touch()
+    site.wait_end(job, "COMPLETED")
+    site.wait_clean()

@@ -17,7 +17,8 @@ def letters_of_another_component(stack: contextlib.ExitStack) -> None:
     """What one component has put is laid down as another's."""
 
     def deliver(self: Any, gate: str, sender: str, content: bytes) -> Any:
-        return old(self, gate, str(max(0, int(sender) - 1)), content)
+        job, dot, component = sender.rpartition(".")
+        return old(self, gate, f"{job}{dot}{max(0, int(component) - 1)}", content)
 
     old = swap(stack, Letters, "deliver", deliver)
 

@@ -56,6 +56,7 @@ class Carrier:
         self._executors: list[Carries] = []
         self._watched: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         self._joined = Joined()
+        self._alone: set[Ref] = set()  # that have nobody to tell what they put
         self._arrivals: dict[Ref, bytes] = {}
         self._complained: set[Ref] = set()
 
@@ -78,6 +79,7 @@ class Carrier:
         key = ref.job, ref.attempt
         with self._lock:
             self._arrivals.pop(ref, None)
+            self._alone.discard(ref)
             left = self._watched.get(key)
             if left is None:
                 return
@@ -142,6 +144,8 @@ class Carrier:
         """
         if self._exchange.knows(ref):
             return True
+        if ref in self._alone and not self._joined.concerns(ref):
+            return False
         peers = self._executors[0].builder.peers(ref)
         several = len(peers) > 1
         numbers = range(len(peers)) if several else [ref.component]
@@ -149,8 +153,10 @@ class Carrier:
             n: self._clusters.get(p.cluster, -1) for n, p in zip(numbers, peers, strict=False)
         }
         with self._lock:
-            others = several or self._joined.concerns(ref)
-            if not clusters or not others or -1 in clusters.values():
+            if clusters and not several and not self._joined.concerns(ref):
+                self._alone.update({ref} if ref[:2] in self._watched else ())
+                return False
+            if not clusters or -1 in clusters.values():
                 return False
             if (ref.job, ref.attempt) not in self._watched and not self._joined.joined_by(ref):
                 return False

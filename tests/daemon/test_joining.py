@@ -25,6 +25,7 @@ for n in $(seq 0 $((PARTS - 1))); do
 done
 printf 'to all' | metabroker-exchange put answer
 """
+BYE = "echo bye | metabroker-exchange put farewell\n"
 RUNS_ON = "touch runs-on\nwhile :; do sleep 0.2; done\n"
 
 
@@ -40,16 +41,22 @@ def printed(site: Site, job: int, component: int | None = None) -> list[str]:
     return (site.work / f"metabroker-{job}{part}.out").read_text().splitlines()
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-def test_a_job_and_one_that_joins_it_hear_of_each_other(site: Site, parts: int) -> None:
+@pytest.mark.parametrize(("parts", "killed"), [(1, False), (2, False), (2, True)])
+def test_a_job_and_one_that_joins_it_hear_of_each_other(
+    site: Site, parts: int, killed: bool
+) -> None:
     site.start_and_look()
     sizes = ",".join(["4"] * parts)
     job = site.submit(f"--components {sizes}", LEADS)
     site.wait_state(job, "RUNNING")
     # What a joining job puts last comes, though it has ended.
-    script = JOINS.replace("PARTS", str(parts)) + "echo bye | metabroker-exchange put farewell\n"
+    script = JOINS.replace("PARTS", str(parts)) + f"{until('go-on')}\n{BYE}"
     joining = site.submit(f"--join {job} -n 2", script)
     (site.work / "joining").write_text(str(joining))
+    if killed:
+        site.wait_state(joining, "RUNNING")
+        site.kill()
+        site.start()
     (site.work / "go-on").touch()
     assert site.wait_end(joining, "COMPLETED")["joins"] == job
     wanted = [f"from {n}" for n in range(parts)]

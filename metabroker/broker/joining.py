@@ -10,7 +10,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from .dependencies import Dependencies
 from .events import CancelJob
@@ -83,6 +83,13 @@ class Joining:
                 if not others:
                     self._joined.pop(job.joins, None)
 
+    def before_pass(self, changed: Collection[int], now: float) -> None:
+        """The policy is about to decide, in a turn in which these jobs have changed: nobody starts
+        whose other job has ended, or waits again, on the processors that this one has left."""
+        for number in [n for n in self._joined if n in changed]:
+            for each in list(self._joined[number]):
+                self._wait(each, now)
+
     def _look(self, number: int) -> None:
         """At a job that others have joined: what that means for them."""
         job = self._state.jobs.get(number)
@@ -103,13 +110,13 @@ class Joining:
             self._saga.containment.contain(number, error, now)
 
     def _wait(self, number: int, now: float) -> None:
-        """The job that it has joined waits, after an attempt that has failed: if it waits itself,
-        then for the other one's start again."""
+        """The job that it has joined waits, after an attempt that has failed, or has ended: if it
+        waits itself, then for the other one's start again."""
         job = self._state.jobs.get(number)
-        joined = None if job is None else self._state.jobs.get(job.joins)
-        if job is None or joined is None or joined.state in IN_ATTEMPT or job.after is not None:
+        if job is None or job.state is not JobState.QUEUED or job.after is not None:
             return
-        if job.state is not JobState.QUEUED:
+        joined = self._state.jobs.get(job.joins)
+        if joined is not None and joined.state in IN_ATTEMPT:
             return
         self._queues.withdraw(job)
         self._saga.line.leave(job, f"job {job.joins}, which it has joined, waits again", now)

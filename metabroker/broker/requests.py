@@ -62,6 +62,10 @@ class Requests:
             self._standing.update(changed)
         self._joining.changed(changed)
 
+    def before_pass(self, now: float) -> None:
+        """The policy is about to decide."""
+        self._joining.before_pass(self._state.outbox.jobs, now)
+
     def submit(self, event: SubmitJob, now: float) -> None:
         """A new job."""
         new, state = event.job, self._state

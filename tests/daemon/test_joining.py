@@ -74,7 +74,9 @@ def test_it_waits_for_the_job_and_ends_with_it(site: Site) -> None:
     job = site.submit("-n 4 --hold", f"#!/bin/sh\n{until('end')}\n")
     joining, waits = (site.submit(f"--join {job} -n 2", f"#!/bin/sh\n{RUNS_ON}") for _ in "ab")
     asked(site, "hold", str(waits))
-    assert site.show(joining)["state"] == "QUEUED" and site.show(joining)["joins"] == job
+    shown = site.show(joining)
+    assert (shown["state"], shown["joins"]) == ("QUEUED", job)
+    assert shown["reason"] == f"waits for the start of job {job}, which it joins"
     asked(site, "release", str(job))
     site.wait_state(joining, "RUNNING")
     eventually(lambda: (site.work / "runs-on").exists(), "its script runs")

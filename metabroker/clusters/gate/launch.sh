@@ -229,8 +229,8 @@ nap() {
 agents() {
     nodes=$(awk -v c="$own" '$1 == c' "$work/$launch.nodes" | wc -l)
     srun=$(command -v srun)
-    # An srun that is told to end kills what it has started at once: on one's own node it is not
-    # needed.
+    # An srun that is told to end may kill what it has started, without the time that the cluster
+    # gives: on one's own node it is not needed.
     if [ "$nodes" -eq 1 ] && [ -n "$joined" ]; then exec "$self" --agent "$launch" 0; fi
     # Beside metabroker's own, in a job of PBS, there is a file of its nodes.
     if [ -n "${SLURM_JOB_ID:-}" ] && [ -n "$srun" ] && [ ! -e "${srun%/*}/nodes" ]; then

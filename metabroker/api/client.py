@@ -54,7 +54,7 @@ class Client:
 
     def submit(self, wire: Mapping[str, Any]) -> Json:
         """Queue the submission `wire`; the same job again if its `request_id` is known."""
-        request_id = wire.get("request_id") or _new_id()
+        request_id = wire.get("request_id") or new_id()
         body = {**wire, "request_id": request_id}
         try:
             return self._repeated("POST", "/v1/jobs", body)
@@ -284,7 +284,7 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(begun)
 
 
-def _new_id() -> str:
+def new_id() -> str:
     """A random UUID; its module brings others that take a while."""
     x = os.urandom(16).hex()
     return f"{x[:8]}-{x[8:12]}-4{x[13:16]}-{'89ab'[int(x[16], 16) % 4]}{x[17:20]}-{x[20:]}"

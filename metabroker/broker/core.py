@@ -158,6 +158,7 @@ class Broker:
     def schedule(self, now: float) -> None:
         """Passes of the policy, if anything may have changed what fits."""
         if self._queues.changed and not self._state.behind and not self._state.first_polls.wait:
+            self._requests.before_pass(now)
             self._scheduling.run(now)
 
     def take(self) -> Ready:

@@ -249,6 +249,8 @@ class Dependencies:
         more it is known only that it was not said before: neither that it is in vain to wait for
         all, nor that one of several has happened."""
         found, other = self._open[job.id], self._find(watched.job)
+        if other is None and watched.job == Named(job.joins):
+            return  # which it joins: it is cancelled in a moment (see `joining`)
         for term in found.terms.pop(watched, ()):
             if job.id not in self._open:
                 return

@@ -48,7 +48,8 @@ class Submit:
 
     With `barrier` the job waits for the gate to be opened; else it starts as soon as it runs. With
     `sibling` too, and for a short time only: it stands in line (see `saga.line`).
-    `processors`: those that were asked for, for tasks of that `shape`.
+    `processors`: those that were asked for, for tasks of that `shape`. `joins`: the job
+    that its own joins (0: none).
     """
 
     ref: Ref
@@ -60,6 +61,7 @@ class Submit:
     again: bool = False
     sibling: bool = False
     shape: Shape = ANY_PROCESSORS
+    joins: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +140,12 @@ class Unclaimed:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Read the component's own records from now on."""
+    """Read the component's own records from now on. `joins`: the job that its own joins (0:
+    none)."""
 
     ref: Ref
     cluster: int
+    joins: int = 0
 
 
 @dataclass(frozen=True, slots=True)

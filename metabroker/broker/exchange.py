@@ -1,9 +1,10 @@
 """What components tell each other through the broker: what is carried where, and when.
 
 Each component has an *outbox*, a small file whose version grows with what is put into it. What is
-carried is the whole of its newest version, to all other components of its attempt. So nothing is
-lost where versions are left out, nothing is doubled where one is carried twice, and nothing needs
-to be durable: after a restart the newest is carried again.
+carried is the whole of its newest version, to all other components of its attempt, and of the
+attempts that it is *linked* with: those of jobs that have joined its own, or that which it has
+joined. So nothing is lost where versions are left out, nothing is doubled where one is carried
+twice, and nothing needs to be durable: after a restart the newest is carried again.
 
 A user's job may put as often as it likes: it is read at most as often as its *allowance* lets it,
 one version at a time, and what it sends is counted in bytes. Nothing is kept here but numbers.
@@ -11,7 +12,7 @@ one version at a time, and what it sends is counted in bytes. Nothing is kept he
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .tokens import Ref
@@ -43,12 +44,14 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """Lay what `sender` has put into the inbox of the component `to`."""
+    """Lay what `sender` has put into the inbox of the component `to`, as that one calls it: by
+    `name`."""
 
     to: Ref
     cluster: int
-    sender: int
+    sender: Ref
     version: int
+    name: str
     content: bytes = field(repr=False)
 
 
@@ -72,8 +75,10 @@ class _Allowance:
 
 @dataclass(slots=True)
 class _Inbox:
-    """How far one component has what another has put."""
+    """How far one component, in this `cluster`, has what another has put, and calls by `name`."""
 
+    cluster: int
+    name: str
     has: int = 0
     coming: int = 0  # the version that is on its way; 0: none
     doubtful: bool = False  # an earlier one may come yet
@@ -88,7 +93,7 @@ class _Outbox:
     reading: int = 0
     due: float = 0.0
     settles: float | None = None  # when it is carried once more
-    inboxes: dict[int, _Inbox] = field(default_factory=dict)
+    inboxes: dict[Ref, _Inbox] = field(default_factory=dict)
 
     def behind(self, now: float) -> bool:
         """Whether somebody does not have the newest, and can be given it now."""
@@ -100,9 +105,17 @@ class _Outbox:
 
 @dataclass(slots=True)
 class _Attempt:
-    outboxes: list[_Outbox]
+    """Its outboxes by components, and the attempts that it is linked with."""
+
+    outboxes: dict[Ref, _Outbox]
     reads: _Allowance
     size: _Allowance
+    links: set[tuple[int, int]] = field(default_factory=set)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it has one component: that is number 0, whichever place it was given."""
+        return len(self.outboxes) == 1
 
 
 class Exchange:
@@ -130,40 +143,62 @@ class Exchange:
         """Whether its job takes part."""
         return _key(ref) in self._attempts
 
-    def enter(self, ref: Ref, clusters: Sequence[int], now: float) -> None:
-        """The components of its attempt run in these clusters, in their order."""
-        boxes = [_Outbox(cluster) for cluster in clusters]
-        for sender, box in enumerate(boxes):
-            box.inboxes = {n: _Inbox() for n in range(len(boxes)) if n != sender}
+    def enter(self, ref: Ref, clusters: Mapping[int, int], now: float) -> None:
+        """The components of its attempt, by number, run in these clusters."""
+        refs = {ref._replace(component=n): cluster for n, cluster in clusters.items()}
+        boxes = {own: _Outbox(cluster) for own, cluster in refs.items()}
+        for own, box in boxes.items():
+            name = str(own.component)
+            box.inboxes = {to: _Inbox(refs[to], name) for to in refs if to != own}
         self._attempts[_key(ref)] = _Attempt(
             boxes,
             _Allowance(READS, READS_AT_ONCE, READS_AT_ONCE, now),
             _Allowance(BYTES, BYTES_AT_ONCE, BYTES_AT_ONCE, now),
         )
 
+    def link(self, one: Ref, other: Ref, *, back: bool = True) -> None:
+        """From now on what is put in the attempt of `one` is for that of the other too; and, if it
+        is to come `back`, the other way round."""
+        first, second = self._attempts.get(_key(one)), self._attempts.get(_key(other))
+        if first is None or second is None or _key(other) in first.links:
+            return
+        first.links.add(_key(other))
+        second.links.add(_key(one))
+        for here, there in ((first, second), (second, first))[: 1 + back]:
+            for own, box in here.outboxes.items():
+                name = f"{own.job}.{0 if here.alone else own.component}"
+                for to, its in there.outboxes.items():
+                    box.inboxes[to] = _Inbox(its.cluster, name)
+
     def leave(self, ref: Ref) -> None:
         """The job's attempt is over: what is not delivered by now is dropped."""
-        self._attempts.pop(_key(ref), None)
+        attempt = self._attempts.pop(_key(ref), None)
+        for key in () if attempt is None else attempt.links:
+            other = self._attempts[key]
+            other.links.discard(_key(ref))
+            for box in other.outboxes.values():
+                box.inboxes = {
+                    to: inbox for to, inbox in box.inboxes.items() if _key(to) != _key(ref)
+                }
 
     def seen(self, ref: Ref, version: int, now: float) -> list[Read]:
         """A component's outbox has this version. What is to be read now, of all of its job."""
         attempt = self._attempts.get(_key(ref))
-        if attempt is None or ref.component >= len(attempt.outboxes):
+        box = None if attempt is None else attempt.outboxes.get(ref)
+        if attempt is None or box is None:
             return []
-        box = attempt.outboxes[ref.component]
         if version > box.newest:
             if not box.newest and now - self._began < SETTLED:
                 box.settles = now + SETTLED
             box.newest = version
-        return self._due(ref, attempt, now)
+        return self._due(attempt, now)
 
     def last_words(self, ref: Ref, version: int) -> Read | None:
         """A component has ended, and its gate is about to be removed. What is still to be read of
         it, whatever its job has read already."""
-        attempt = self._attempts.get(_key(ref))
-        if attempt is None or ref.component >= len(attempt.outboxes):
+        box = self._box(ref)
+        if box is None:
             return None
-        box = attempt.outboxes[ref.component]
         box.newest = max(box.newest, version)
         box.settles = None  # there will be nothing to read
         if not version or all(inbox.has >= version for inbox in box.inboxes.values()):
@@ -171,49 +206,44 @@ class Exchange:
         box.reading = version
         return Read(ref, box.cluster, version)
 
-    def is_passed_on(self, ref: Ref, to: Iterable[int]) -> bool:
-        """Whether these of its components have the newest that it has put."""
-        attempt = self._attempts.get(_key(ref))
-        if attempt is None or ref.component >= len(attempt.outboxes):
+    def is_passed_on(self, ref: Ref, to: Iterable[Ref]) -> bool:
+        """Whether these components have the newest that it has put."""
+        box = self._box(ref)
+        if box is None:
             return True
-        box = attempt.outboxes[ref.component]
         inboxes = (box.inboxes.get(component) for component in to)
         return all(inbox is None or inbox.has >= box.newest for inbox in inboxes)
 
     def was_read(self, read: Read, content: bytes | None, now: float) -> list[Deliver]:
         """What stands in it; None: it is not there any more, and a newer one will be."""
-        attempt = self._attempts.get(_key(read.ref))
-        if attempt is None:
+        attempt, box = self._attempts.get(_key(read.ref)), self._box(read.ref)
+        if attempt is None or box is None:
             return []
-        box = attempt.outboxes[read.ref.component]
         box.reading = 0
         if content is None:
             box.due = now + AGAIN / 10
             return []
         found = []
-        for n, inbox in box.inboxes.items():
+        for to, inbox in box.inboxes.items():
             if inbox.has < read.version and not inbox.coming and inbox.due <= now:
                 inbox.coming = read.version
-                to = read.ref._replace(component=n)
-                cluster = attempt.outboxes[n].cluster
-                found.append(Deliver(to, cluster, read.ref.component, read.version, content))
+                whose = to, inbox.cluster, read.ref, read.version, inbox.name
+                found.append(Deliver(*whose, content))
         attempt.size.take(len(content) * len(found))
         self._waiting += len(content) * len(found)
         return found
 
     def was_not_read(self, read: Read, now: float) -> None:
         """It is not known what stands there: it is asked again later."""
-        attempt = self._attempts.get(_key(read.ref))
-        if attempt is not None:
-            box = attempt.outboxes[read.ref.component]
+        box = self._box(read.ref)
+        if box is not None:
             box.reading, box.due = 0, now + AGAIN
 
     def is_refused(self, read: Read, now: float) -> None:
         """What stands in this version cannot be carried: a later one may."""
-        attempt = self._attempts.get(_key(read.ref))
-        if attempt is None:
+        box = self._box(read.ref)
+        if box is None:
             return
-        box = attempt.outboxes[read.ref.component]
         box.reading = 0
         for inbox in box.inboxes.values():
             inbox.has = max(inbox.has, read.version)
@@ -221,11 +251,10 @@ class Exchange:
     def delivered(self, done: Deliver, now: float, *, sure: bool) -> None:
         """It lies there; or, unless `sure`, it may come to lie there later."""
         self._waiting -= len(done.content)
-        attempt = self._attempts.get(_key(done.to))
-        if attempt is None:
+        box = self._box(done.sender)
+        inbox = None if box is None else box.inboxes.get(done.to)
+        if box is None or inbox is None:
             return
-        box = attempt.outboxes[done.sender]
-        inbox = box.inboxes[done.to.component]
         inbox.coming = 0
         if not sure:
             inbox.doubtful, inbox.due = True, now + AGAIN * 2.0**inbox.tries
@@ -240,14 +269,18 @@ class Exchange:
     def is_gone(self, done: Deliver) -> None:
         """Its component cannot take it: it has ended, or has spoilt its own gate."""
         self._waiting -= len(done.content)
-        attempt = self._attempts.get(_key(done.to))
-        if attempt is not None:
-            inbox = attempt.outboxes[done.sender].inboxes[done.to.component]
+        box = self._box(done.sender)
+        inbox = None if box is None else box.inboxes.get(done.to)
+        if inbox is not None:
             inbox.coming, inbox.has = 0, max(inbox.has, done.version)
 
-    def _due(self, ref: Ref, attempt: _Attempt, now: float) -> list[Read]:
+    def _box(self, ref: Ref) -> _Outbox | None:
+        attempt = self._attempts.get(_key(ref))
+        return None if attempt is None else attempt.outboxes.get(ref)
+
+    def _due(self, attempt: _Attempt, now: float) -> list[Read]:
         found = []
-        for n, box in enumerate(attempt.outboxes):
+        for own, box in attempt.outboxes.items():
             if box.settles is not None and box.settles <= now:
                 # What came late may have taken the place of what was newer.
                 box.settles = None
@@ -261,7 +294,7 @@ class Exchange:
                 break
             attempt.reads.take(1.0)
             box.reading = box.newest
-            found.append(Read(ref._replace(component=n), box.cluster, box.newest))
+            found.append(Read(own, box.cluster, box.newest))
         return found
 
 

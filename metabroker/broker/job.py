@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from metabroker.policy import Request, Sizes
-from metabroker.submission.dependency import Dependency
+from metabroker.submission.dependency import Dependency, Term, When
 from metabroker.submission.inputs import NOTHING, Inputs
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 from metabroker.submission.tasks import ArraySpec
@@ -51,6 +51,7 @@ class NewJob:
     brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
     it waits for; `array`: its tasks. `max_latency`: of milliseconds between its clusters. `split`:
     how the policy may split it (None: not at all). `inputs`: what it reads, and where that lies.
+    `joins`: the job whose optional component it is (0: none).
     """
 
     user: str
@@ -69,11 +70,27 @@ class NewJob:
     max_latency: float | None = None
     split: Split | None = None
     inputs: Inputs = NOTHING
+    joins: int = 0
 
     @property
     def alone(self) -> bool:
         """Whether it will have one component, whatever the policy does."""
         return self.request.single and self.split is None
+
+    @property
+    def awaits(self) -> Dependency | None:
+        """What it waits for: `after`, and the start of the job that it joins."""
+        return started(self.joins, self.after)
+
+
+def started(joins: int, after: Dependency | None = None) -> Dependency | None:
+    """What a job waits for that joins this one (0: none), and waits for `after` too."""
+    if not joins:
+        return after
+    term = Term(When.AFTER, joins)
+    if after is None:
+        return Dependency((term,))
+    return replace(after, terms=tuple(dict.fromkeys((*after.terms, term))))
 
 
 class ImpossibleTransition(Exception):
@@ -204,6 +221,7 @@ class Job:
     max_latency: float | None = None  # milliseconds between its clusters, at most
     split: Split | None = None  # how the policy may split it, and has; None: not at all
     inputs: Inputs = NOTHING
+    joins: int = 0  # the job whose optional component it is (see `joining`)
     kept: bool = False  # a task that was held: enough others of its array are under way
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)

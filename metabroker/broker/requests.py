@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import MOST_RANGES, TaskSet
@@ -11,6 +12,7 @@ from .array import Array
 from .dependencies import Dependencies
 from .events import AbandonJob, CancelJob, ChangeJob, HoldJob, Outcome, ReleaseJob, SubmitJob
 from .job import Goal, Job, NewJob
+from .joining import Joining
 from .queues import Queues
 from .rejected import Rejected
 from .resource_limits import ResourceLimits, Standing, refused
@@ -33,10 +35,13 @@ class Requests:
         self._dependencies = dependencies
         self._standing: Standing | None = None  # counted since there are limits
         self._cancelling = state.backlog.line(self._cancel_task)
+        self._joining = Joining(state, queues, saga, dependencies, self.cancel)
         self._counted = False  # in this turn, as far as it has come
 
     def check_limits(self, new: NewJob) -> None:
-        """Raises `Rejected` where a new job is beyond a configured limit."""
+        """Raises `Rejected` where a new job is beyond a configured limit, or joins one that it
+        cannot join."""
+        self._joining.check(new)
         held_back = self._queues.held_back
         if held_back.limits == ResourceLimits():
             self._standing = None
@@ -50,18 +55,23 @@ class Requests:
         if beyond is not None:
             raise refused(beyond, self._state.settings.clusters)
 
-    def count(self, changed: Iterable[Job]) -> None:
+    def count(self, changed: Collection[Job]) -> None:
         """A turn ends, in which these jobs may have changed."""
         self._counted = False
         if self._standing is not None:
             self._standing.update(changed)
+        self._joining.changed(changed)
+
+    def before_pass(self, now: float) -> None:
+        """The policy is about to decide."""
+        self._joining.before_pass(self._state.outbox.jobs, now)
 
     def submit(self, event: SubmitJob, now: float) -> None:
         """A new job."""
         new, state = event.job, self._state
         self.check_limits(new)
         self._dependencies.check(new.after, event.ended)
-        after, each = new.after, None
+        after, each = new.awaits, None
         if new.array is not None:
             after, each = self._dependencies.corresponding.split(after, event.ended)
         job = Job(
@@ -83,13 +93,15 @@ class Requests:
             max_latency=new.max_latency,
             split=new.split,
             inputs=new.inputs,
+            joins=new.joins,
             array=None if new.array is None else Array(new.array.tasks, new.array.most, each=each),
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )
         state.next_job += 1
         state.jobs[job.id] = job
-        waits = {} if new.after is None else {"dependency": str(new.after)}
+        waits: dict[str, Any] = {} if new.after is None else {"dependency": str(new.after)}
         waits |= {} if new.array is None else {"array": str(new.array)}
+        waits |= {"joins": new.joins} if new.joins else {}
         state.outbox.note(now, job, "submitted", user=new.user, hold=new.hold, **waits)
         try:
             self._enqueue(job, new, event.ended, now)
@@ -105,6 +117,7 @@ class Requests:
         else:
             self._queues.requeue(job, now)
         self._dependencies.begin(job, ended, now)
+        self._joining.begin(job)
 
     def cancel(self, event: CancelJob, now: float) -> None:
         """End it, whatever it is doing."""
@@ -160,8 +173,9 @@ class Requests:
             self._saga.containment.contain(number, error, now)
 
     def restored(self) -> None:
-        """After a restart: what was being cancelled, task by task, still is."""
+        """After a restart: who has joined whom; of arrays what was being cancelled still is."""
         for job in self._state.jobs.values():
+            self._joining.begin(job)
             if job.array is not None and job.array.ending:
                 live, ending = job.array.live, job.array.ending
                 self._cancelling.add([number for task, number in live.items() if task in ending])

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from metabroker.cli import types
+from metabroker.cli import common, types
 from metabroker.submission.build import Options, foreign_options, merged, submission_of
 from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.directives import Directive, directives, sbatch
@@ -32,9 +32,15 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
         "--components",
         types.COMPONENTS,
         "N,N,...",
-        "unordered request: the broker chooses the clusters",
+        "unordered request: the broker chooses the clusters; N+ is optional, and may come later",
     ),
-    ("--on", types.ON, "NAME:N,...", "ordered request: run in these clusters"),
+    ("--on", types.ON, "NAME:N,...", "ordered request: run in these clusters; N+ is optional"),
+    (
+        "--join",
+        common.JobId(),
+        "JOB",
+        "with -n: join that job of yours: start while it runs, and end with it",
+    ),
     ("--total", types.COUNT, "N", "flexible request: the broker splits it"),
     (
         "--max-latency",

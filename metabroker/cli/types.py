@@ -14,6 +14,7 @@ from metabroker.submission import requests
 from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.inputs import parse_input
+from metabroker.submission.optional import elastic
 from metabroker.submission.tasks import parse_array
 from metabroker.submission.times import parse_time
 
@@ -59,10 +60,10 @@ class Placements(Parsed):
 
 
 COUNT = Parsed("number", requests.parse_count)
-COMPONENTS = Parsed("sizes", requests.parse_components)
+COMPONENTS = Parsed("sizes", partial(elastic, parse=requests.parse_components))
 GPUS = Parsed("number", partial(requests.parse_count, what="GPUs"))
 MEMORY = Parsed("memory", requests.parse_memory)
-ON = Placements("clusters", requests.parse_on)
+ON = Placements("clusters", partial(elastic, parse=requests.parse_on))
 NATIVE = Parsed("native", requests.parse_native)
 LATENCY = Parsed("milliseconds", requests.parse_latency)
 INPUT = Parsed("file", lambda text: str(parse_input(text)))

@@ -93,6 +93,8 @@ def print_job(job: Json) -> None:
         ("queue", job.get("queue")),
         ("place", None if job["state"] in ENDED else job.get("position")),
         *_expected(job, waits=job["state"] == "QUEUED"),
+        ("joins", job.get("joins")),
+        ("joined by", _joined_by(job.get("joined_by") or ())),
         ("attempts", _attempts(job)),
         ("directory", job.get("chdir")),
     )
@@ -123,6 +125,15 @@ def _split(job: Json) -> str | None:
         return None
     most = "" if split["component"] is None else f" of at most {split['component']} processors"
     return f"into at most {split['parts']} components{most}, when it starts"
+
+
+def _joined_by(jobs: Sequence[Json]) -> str | None:
+    """Its optional components, the newest first."""
+    found = []
+    for each in jobs:
+        where = f", {each['cluster']}" if each["cluster"] else ""
+        found.append(f"{each['job']} ({each['state']}{where})")
+    return ", ".join(found) or None
 
 
 def _shape(shape: Json) -> str | None:

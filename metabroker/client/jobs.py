@@ -29,7 +29,8 @@ class Options(TypedDict, total=False):
     `on`: pairs of cluster and tasks. `mem`: MB on each node, or as on the command line ("4G");
     `time`: seconds, or "1:00:00". `environment`: the script's variables; without it `export` says
     which of this process's it gets. `native`: options for a cluster's own submit command, by
-    cluster. What is left out is as the script's own lines say, or the daemon's default.
+    cluster; `join`: the job that it joins. What is left out is as the script's own lines say, or
+    the daemon's default.
     """
 
     tasks: int
@@ -58,6 +59,7 @@ class Options(TypedDict, total=False):
     dependency: str
     kill_on_invalid_dep: bool
     array: str
+    join: int
     hold: bool
 
 

@@ -127,7 +127,8 @@ class ComponentRequest:
     gives up by itself, or None if it has none. `processors` are for tasks of that `shape`. With
     `works` its script runs in the component's own work folder, where its files are. `speaks`: see
     `submission.model.Submission`; `of`: the array that its job is a task of. `inputs`: where the
-    files lie that its job reads, a path of this cluster or CLUSTER:PATH.
+    files lie that its job reads, a path of this cluster or CLUSTER:PATH. `joins`: the job that its
+    own has joined (0: none).
     """
 
     token: str
@@ -153,6 +154,7 @@ class ComponentRequest:
     speaks: str | None = None
     of: ArrayTask | None = None
     inputs: tuple[str, ...] = ()
+    joins: int = 0
 
     @property
     def tasks(self) -> int:

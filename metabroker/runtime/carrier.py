@@ -22,6 +22,7 @@ from metabroker.clusters.gated import letters_of
 from metabroker.clusters.port import Cluster, ClusterRefusal, ComponentRecord, UnknownOutcome
 from metabroker.store import StoreUnavailable
 
+from .joined import Joined
 from .requests import RequestBuilder
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,8 @@ class Carrier:
         self._clusters: dict[str, int] = {}
         self._executors: list[Carries] = []
         self._watched: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+        self._joined = Joined()
+        self._alone: set[Ref] = set()  # that have nobody to tell what they put
         self._arrivals: dict[Ref, bytes] = {}
         self._complained: set[Ref] = set()
 
@@ -64,16 +67,19 @@ class Carrier:
 
     # --- what the watchers tell ---------------------------------------------------------------
 
-    def watch(self, ref: Ref) -> None:
-        """A component's records are looked at from now on."""
+    def watch(self, ref: Ref, joins: int = 0) -> None:
+        """A component's records are looked at from now on. `joins`: the job that its own joins (0:
+        none)."""
         with self._lock:
             self._watched[ref.job, ref.attempt].add(ref.component)
+            self._joined.watch(ref, joins)
 
     def unwatch(self, ref: Ref) -> None:
         """They are not any more. With the last of its attempt it is over."""
         key = ref.job, ref.attempt
         with self._lock:
             self._arrivals.pop(ref, None)
+            self._alone.discard(ref)
             left = self._watched.get(key)
             if left is None:
                 return
@@ -81,6 +87,7 @@ class Carrier:
             if not left:
                 del self._watched[key]
                 self._exchange.leave(ref)
+                self._joined.unwatch(ref)
                 self._complained = {each for each in self._complained if each[:2] != key}
 
     def arrival(self, ref: Ref) -> bytes:
@@ -96,6 +103,8 @@ class Carrier:
                 with self._lock:
                     if ref.component in self._watched.get(ref[:2], ()):
                         self._arrivals[ref] = record.arrival
+            if record.begun and self._joined and self._joined.concerns(ref):
+                self._meet(ref, now)
             if record.outbox:
                 todo += self._seen(ref, record.outbox, now)
             elif self._exchange.active and self._exchange.knows(ref):
@@ -114,20 +123,42 @@ class Carrier:
         with self._lock:
             return self._exchange.seen(ref, version, now)
 
+    def _meet(self, ref: Ref, now: float) -> None:
+        """A component runs, whose job has joined another one, or has been joined: what is put there
+        is carried between all of these that run."""
+        try:
+            if not self._enters(ref, now):
+                return
+        except StoreUnavailable:
+            return  # the next look sees it again
+        with self._lock:
+            if ref[:2] in self._watched and self._exchange.knows(ref):
+                for other in self._joined.runs(ref):
+                    self._exchange.link(ref, other)
+
     def _enters(self, ref: Ref, now: float) -> bool:
-        """Whether its job takes part: from now on, if others of it are watched.
+        """Whether its job takes part: from now on, if others of it are watched, or have joined it.
 
         Raises:
             StoreUnavailable: where they run cannot be read.
         """
         if self._exchange.knows(ref):
             return True
-        peers = self._executors[0].builder.peers(ref)
-        clusters = [self._clusters.get(peer.cluster, -1) for peer in peers]
-        if len(peers) < 2 or -1 in clusters:
+        if ref in self._alone and not self._joined.concerns(ref):
             return False
+        peers = self._executors[0].builder.peers(ref)
+        several = len(peers) > 1
+        numbers = range(len(peers)) if several else [ref.component]
+        clusters = {
+            n: self._clusters.get(p.cluster, -1) for n, p in zip(numbers, peers, strict=False)
+        }
         with self._lock:
-            if (ref.job, ref.attempt) not in self._watched:
+            if clusters and not several and not self._joined.concerns(ref):
+                self._alone.update({ref} if ref[:2] in self._watched else ())
+                return False
+            if not clusters or -1 in clusters.values():
+                return False
+            if (ref.job, ref.attempt) not in self._watched and not self._joined.joined_by(ref):
                 return False
             if not self._exchange.knows(ref):
                 self._exchange.enter(ref, clusters, now)
@@ -147,18 +178,26 @@ class Carrier:
 
     def last_words(self, ref: Ref, cluster: int) -> None:
         """Its gate is about to be removed: what it has put last is passed on before to those of its
-        job that are watched still.
+        job, and of the job that it has joined, that are watched still.
 
         Raises:
             UnknownOutcome: that is not known yet.
             ClusterRefusal, StoreUnavailable: it cannot be read now.
         """
-        if not self._others(ref):
-            return
+        if self._others(ref):
+            self._pass_on(ref, cluster)
+        with self._lock:
+            self._joined.is_over(ref)
+            if ref[:2] not in self._watched:
+                self._exchange.leave(ref)
+
+    def _pass_on(self, ref: Ref, cluster: int) -> None:
         record = self._record(ref, cluster)
         if record is None or not record.outbox or not self._enters(ref, time.monotonic()):
             return
         with self._lock:
+            for other in self._joined.joined_by(ref):
+                self._exchange.link(ref, other, back=False)
             read = self._exchange.last_words(ref, record.outbox)
         if read is not None:
             self._read(read)
@@ -173,10 +212,17 @@ class Carrier:
         gate = executor.builder.gate(ref)
         return None if gate is None else executor.acting(ref).look([gate]).get(gate)
 
-    def _others(self, ref: Ref) -> set[int]:
-        """Which other components of its attempt are watched."""
+    def _others(self, ref: Ref) -> set[Ref]:
+        """Which other components of its attempt are watched, and of that which it has joined. Not
+        of those that have joined it: for these nobody waits."""
         with self._lock:
-            return self._watched.get((ref.job, ref.attempt), set()) - {ref.component}
+            attempts = [ref, *self._joined.joined_by(ref)]
+            found = {
+                each._replace(component=n)
+                for each in attempts
+                for n in self._watched.get(each[:2], ())
+            }
+            return found - {ref}
 
     # --- in the threads of the clusters -------------------------------------------------------
 
@@ -232,7 +278,7 @@ class Carrier:
         try:
             gate = executor.builder.gate(one.to)
             there = gate is not None and letters_of(executor.acting(one.to)).deliver(
-                gate, one.sender, one.content
+                gate, one.name, one.content
             )
         except _DOUBTS:
             self._doubted(one)

@@ -254,6 +254,7 @@ class Engine:
             split=admission.split(submission.processors, submission.shape),
             inputs=checked(submission.inputs, self.broker.view.settings),
             array=submission.array_spec,
+            joins=submission.joins or 0,
         )
 
     def ended(self, new: NewJob) -> Mapping[Named, Outcome]:

@@ -133,7 +133,7 @@ class Loop:
 
 def _hand_over(effect: Effect, executor: ClusterExecutor) -> None:
     if isinstance(effect, Watch):
-        executor.watcher.watch(effect.ref)
+        executor.watcher.watch(effect.ref, effect.joins)
     elif isinstance(effect, Unwatch):
         executor.watcher.unwatch(effect.ref)
     elif isinstance(effect, Unclaimed):

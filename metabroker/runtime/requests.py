@@ -179,6 +179,7 @@ class RequestBuilder:
             name=spec["name"],
             component=named.component,
             peers=peers,
+            joins=effect.joins,
             script=script,
             args=tuple(spec["args"]),
             environment=spec["environment"],

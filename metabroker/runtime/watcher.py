@@ -77,11 +77,11 @@ class Watchers:
         self._all: dict[str | None, Watcher] = {}
         self._of: dict[Ref, Watcher] = {}
 
-    def watch(self, ref: Ref) -> None:
-        """Look at this component from now on."""
+    def watch(self, ref: Ref, joins: int = 0) -> None:
+        """Look at this component from now on. `joins`: the job that its own joins (0: none)."""
         with self._lock:
             self._wanted.add(ref)
-        self._carrier.watch(ref)
+        self._carrier.watch(ref, joins)
         self._watch(ref)
 
     def unwatch(self, ref: Ref) -> None:

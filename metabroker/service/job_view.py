@@ -76,6 +76,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "max_latency_ms": row["max_latency"],
         "split": _split_view(row["split"]),
         "inputs": row["inputs"],
+        "joins": row["joins"],
         **_of_array(row),
         "left_behind": [
             _left(part, instance)
@@ -129,6 +130,16 @@ def plan_of(row: Row) -> Json | None:
     }
 
 
+def joined_view(rows: Sequence[Row]) -> list[Json]:
+    """Jobs that have joined another one, each with where its component is (null: nowhere yet)."""
+    found = []
+    for row in rows:
+        parts = [p for p in row["components"] if p["attempt"] == row["attempt"] and p["processors"]]
+        where = parts[0]["cluster"] if parts else None
+        found.append({"job": row["id"], "state": row["state"], "cluster": where})
+    return found
+
+
 def start_view(start: Json | None) -> Json:
     """When a waiting job starts: an interval with its confidence, and where it begins."""
     return {
@@ -159,6 +170,7 @@ def waiting_text(
         f'"max_latency_ms":{json.dumps(job.max_latency)},'
         f'"split":{json.dumps(_split_view(split_row(job)), separators=_TIGHT)},'
         f'"inputs":{json.dumps(job.inputs.told(), separators=_TIGHT)},'
+        f'"joins":{job.joins or "null"},'
         f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
         '"left_behind":[],'
         f'"position":{"null" if position is None else position},'

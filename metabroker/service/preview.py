@@ -40,8 +40,8 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     beyond = view.beyond(new, queue, usage) is not None
     if beyond:
         start, shown = None, reasons.held_back(view, new, queue, usage)
-    if new.after is not None:
-        beyond, start, shown = True, None, reasons.dependency(str(new.after))
+    if new.awaits is not None:
+        beyond, start, shown = True, None, reasons.dependency(str(new.awaits), joins=new.joins)
     files: Sequence[float] = ()
     if new.inputs:
         files = costs(new.inputs, view.settings, view.links) or (0.0,) * len(names)

@@ -17,7 +17,7 @@ from metabroker.store.job_queries import Selection
 from metabroker.submission.tasks import TaskSet
 
 from . import orphans_view, reasons
-from .job_view import job_view, start_view
+from .job_view import job_view, joined_view, start_view
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -37,6 +37,7 @@ class Listing(Protocol):
 
 
 _MOST_FILES = 3  # that are named
+_MOST_JOINED = 64  # jobs that have joined one, the newest
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
 _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
 
@@ -75,6 +76,8 @@ class Queries:
             {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
             for e in self.reading(lambda: self._store.jobs.events(job))
         ]
+        joined = self.reading(lambda: self._store.jobs.joined_by(job, _MOST_JOINED))
+        view["joined_by"] = joined_view(joined)
         # Each job has events from its submission on.
         view["events_kept"] = bool(view["events"])
         view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))

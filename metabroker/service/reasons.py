@@ -11,7 +11,7 @@ from time import localtime, strftime
 from typing import Any
 
 from metabroker.broker.array import Array
-from metabroker.broker.job import Job, NewJob
+from metabroker.broker.job import Job, NewJob, started
 from metabroker.broker.links import too_far
 from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.broker.states import JobState
@@ -100,10 +100,12 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
-def dependency(on: str, never: str = "") -> str:
-    """Why a job waits that waits for others."""
+def dependency(on: str, never: str = "", joins: int = 0) -> str:
+    """Why a job waits that waits for others; `joins`: for one that it joins (0: none)."""
     if never:
         return f"it can never start: its dependency {never} can never be met; cancel it"
+    if joins and on == str(started(joins)):
+        return f"waits for the start of job {joins}, which it joins"
     return f"waits for other jobs: {on[:_LONGEST_DEPENDENCY]}"
 
 
@@ -204,7 +206,7 @@ class _Explainer:
         if job.kept:
             return self.told(None, job, "enough other tasks of its array are under way")
         if job.after is not None:
-            return self.told(None, job, dependency(str(job.after), job.never))
+            return self.told(None, job, dependency(str(job.after), job.never, job.joins))
         if key in self.view.held_back:
             self._usage = self._usage or self.view.usage()
             return self.told(None, job, held_back(self.view, job, job.queue, self._usage))

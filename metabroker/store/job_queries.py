@@ -156,6 +156,12 @@ class JobQueries(Part):
             found += [row["id"] for row in rows if tasks is None or row["task"] in tasks]
         return sorted(found)
 
+    def joined_by(self, job: int, most: int) -> list[dict[str, Any]]:
+        """The newest `most` of the jobs that have joined this one, as rows."""
+        query = select(_j.id).where(_j.joins == job, _j.joins.is_not(None))
+        found = self._column(query.order_by(_j.id.desc()).limit(most))
+        return self.rows(ids=found) if found else []
+
     def ended_tasks(self) -> list[tuple[int, JobState, int | None]]:
         """Of which arrays that have not ended tasks have: array, state, and largest exit code."""
         array = tables.jobs.alias()

@@ -102,6 +102,7 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "max_latency": job.max_latency,
         "split": split_row(job),
         "inputs": job.inputs.told(),
+        "joins": job.joins or None,
         **array_columns(job),
     }
 
@@ -203,6 +204,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         max_latency=row["max_latency"],
         split=Split(**row["split"]) if row["split"] else None,
         inputs=Inputs.read(row["inputs"]),
+        joins=row["joins"] or 0,
         array=_array_of(row["array"]) if row["array"] else None,
         of=row["of"] or 0,
         task=-1 if row["task"] is None else row["task"],

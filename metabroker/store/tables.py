@@ -102,6 +102,7 @@ jobs = Table(
     Column("max_latency", Float),  # milliseconds between its clusters
     Column("inputs", JSON(none_as_null=True)),  # bytes of its files, and clusters that have them
     Column("split", JSON(none_as_null=True)),  # how the policy may split it, and has
+    Column("joins", Int64),  # the job whose optional component it is
 )
 
 components = Table(
@@ -248,4 +249,5 @@ def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:
 _partial("jobs_live", live(), jobs.c.state)
 _partial("jobs_ended", ended(), jobs.c.end_time, jobs.c.id, jobs.c.user, jobs.c.state)
 _partial("jobs_of_arrays", jobs.c.of.is_not(None), jobs.c.of, jobs.c.task)
+_partial("jobs_that_join", jobs.c.joins.is_not(None), jobs.c.joins, jobs.c.id)
 _partial("components_not_gone", not_gone(), components.c.cluster)

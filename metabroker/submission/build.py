@@ -16,6 +16,7 @@ from metabroker.submission.directives import qsub, sbatch
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.inputs import LARGEST
 from metabroker.submission.model import AskedOption, Processors, Submission
+from metabroker.submission.optional import refuse_optional
 from metabroker.submission.shape import Shape
 
 Options = dict[str, Any]
@@ -76,6 +77,7 @@ def submission_of(
     environ: Mapping[str, str] = os.environ,
 ) -> Submission:
     """The submission, checked. Raises `SubmissionError`."""
+    refuse_optional(options)
     check_script(script, script_name)
     home = _submit_dir(options)
     stage_in = tuple(os.path.normpath(name) for name in options.get("stage_in", ()))
@@ -111,6 +113,7 @@ def submission_of(
         only_at_input=options.get("only_at_input", False),
         staged_bytes=_bytes_of(home, stage_in),
         kill_on_invalid_dep=options.get("kill_on_invalid_dep", False),
+        joins=options.get("join"),
     )
     check(submission)
     return submission

@@ -26,6 +26,7 @@ LONGEST_WORD = 128 * 1024 - 1  # bytes of one argument or variable; the kernel's
 MOST_WORDS = 10_000
 MOST_FILES = 1000  # of one job, named by themselves
 MOST_PIECES = 4096  # names between slashes in all patterns of one job's results
+LARGEST_JOB = 10**18 - 1  # a job's number
 MOST_ASKED = 200  # options of sbatch and qsub in one job
 LARGEST_WORDS = 1024 * 1024  # bytes of all arguments, or of all variables
 
@@ -55,6 +56,7 @@ def check(submission: Submission) -> None:
         _check_words(f"native option of {cluster}", words)
     _check_asked(submission.asked)
     _check_dependency(submission)
+    _check_joins(submission)
     if submission.max_latency is not None:
         check_latency(submission.max_latency)
     if not submission.inputs.files and submission.only_at_input:
@@ -77,6 +79,24 @@ def _check_dependency(submission: Submission) -> None:
     if after is not None and tasks * len(after.corresponding) > _MOST_CORRESPONDING:
         what = f"{tasks} tasks wait for those of {len(after.corresponding)} other arrays each"
         raise SubmissionError(what, "name fewer arrays with aftercorr")
+
+
+def _check_joins(submission: Submission) -> None:
+    """It is one component of another job."""
+    if submission.joins is None:
+        return
+    if not 0 < submission.joins <= LARGEST_JOB:
+        raise SubmissionError("--join names no job", "name it by its number: --join 12")
+    if submission.processors.single is None:
+        what = "a job that joins another one has one component"
+        raise SubmissionError(what, "say how large with -n; each component joins by itself")
+    if submission.array is not None:
+        what = "--join and --array cannot go together"
+        raise SubmissionError(what, "submit each task with --join by itself")
+    after = submission.after
+    if after is not None and after.either:
+        what = "a job that joins another one cannot wait for either of several jobs"
+        raise SubmissionError(what, "write the dependency with , in the place of ?")
 
 
 def _check_asked(asked: tuple[AskedOption, ...]) -> None:

@@ -62,7 +62,7 @@ class Submission:
     for, as sbatch says it; `kill_on_invalid_dep`: it ends once that can never be. `array`: it is
     one of many tasks, as sbatch says it. `max_latency`: milliseconds between its clusters, at most.
     `input_at`: files that lie in clusters, as `--input-at` says it, and `only_at_input`: it runs
-    nowhere else. `staged_bytes`: of `stage_in`.
+    nowhere else. `staged_bytes`: of `stage_in`. `joins`: the job whose optional component it is.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -93,6 +93,7 @@ class Submission:
     input_at: tuple[str, ...] = ()
     only_at_input: bool = False
     staged_bytes: int = 0
+    joins: int | None = None
 
     @property
     def after(self) -> Dependency | None:

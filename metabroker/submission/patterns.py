@@ -56,6 +56,11 @@ def expand(
     return _SIGN.sub(word, pattern)
 
 
+def names_job(pattern: str) -> bool:
+    """Whether each job gets a path of its own."""
+    return any(sign in ("j", "A", "J") for _digits, sign in _SIGN.findall(pattern))
+
+
 def names_component(pattern: str) -> bool:
     """Whether each component gets a path of its own."""
     return any(sign == "c" for _digits, sign in _SIGN.findall(pattern))

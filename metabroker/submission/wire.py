@@ -29,7 +29,7 @@ _ADVICE = "use the `metabroker` command of the daemon's own version"
 _MOST_VALUES = 4 * MOST_WORDS
 _OF_CORE = frozenset(
     {"script", "processors", "shape", "time_limit", "hold", "request_id", "dependency"}
-) | {"kill_on_invalid_dep", "max_latency", "staged_bytes", "only_at_input"}
+) | {"kill_on_invalid_dep", "max_latency", "staged_bytes", "only_at_input", "joins"}
 
 
 def to_wire(submission: Submission) -> dict[str, Any]:

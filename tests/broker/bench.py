@@ -263,7 +263,8 @@ class Bench:
             value: Any = getattr(effect, field.name)
             if field.name == "native":  # who cleans must know it; see test_renamed
                 continue
-            if field.name in ("shape", "tasks", "start") and not value:  # any will do, at once
+            # Any will do, at once.
+            if field.name in ("shape", "tasks", "start", "joins") and not value:
                 continue
             if field.name == "ref":
                 words.append(str(value))

@@ -53,6 +53,19 @@ def test_what_a_job_reads_and_where_that_lies(capsys: Out) -> None:
     assert "input" not in capsys.readouterr().out
 
 
+def test_who_has_joined_it_and_what_it_joins(capsys: Out) -> None:
+    joined = [
+        {"job": 19, "state": "QUEUED", "cluster": None},
+        {"job": 18, "state": "RUNNING", "cluster": "leiden"},
+    ]
+    views.print_job({**JOB, "joins": None, "joined_by": joined})
+    out = capsys.readouterr().out
+    assert "19 (QUEUED), 18 (RUNNING, leiden)" in out and "joins:" not in out
+    views.print_job({**JOB, "joins": 12, "joined_by": []})
+    out = capsys.readouterr().out
+    assert "joins:" in out and "12" in out and "joined by" not in out
+
+
 def test_a_time_to_come_is_told_as_such(capsys: Out) -> None:
     views.print_job({**JOB, "state": "QUEUED", "earliest_start": time.time() + 3630.0})
     assert "(in 1h00m)" in capsys.readouterr().out

@@ -41,14 +41,16 @@ _WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
     time=st.floats(0, 2e9),
     position=st.none() | st.integers(0, 9),
     on=st.sampled_from((None, "afterok:3,singleton", "afterok:3?after:4+5")),
+    joins=st.sampled_from((0, 3)),
 )
 def test_the_short_way_to_a_jobs_json_is_the_long_one(
     name: str, reason: str, sizes: list[int], state: JobState, queue: int, on: str | None,
-    **given: Any,
+    joins: int, **given: Any,
 ) -> None:  # fmt: skip
     where = tuple(n % len(NAMES.names) for n in range(len(sizes))) if given["ordered"] else None
     job = Job(7, "anna", name, Request(tuple(sizes), where), 60, given["time"], queue, state=state)
     job.after = None if on is None else parse_dependency(on, kill=True)
+    job.joins = joins
     row = job_row(job, NAMES) | {"components": []}
     long = job_view(row, "abcdef01", reason)
     for start in (None, {"earliest": 5.0, "likely": 6.0, "latest": 9.0, "confidence": 0.9}):

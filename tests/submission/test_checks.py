@@ -121,3 +121,20 @@ def test_an_array_waits_for_the_tasks_of_few_others() -> None:
     check(array)
     with pytest.raises(SubmissionError, match="100000 tasks wait for those of 3 other arrays"):
         check(replace(array, dependency="aftercorr:1:2:3"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"joins": 0}, "names no job"),
+        ({"joins": 10**18}, "names no job"),
+        ({"joins": 12, "processors": Processors(components=(1, 1))}, "has one component"),
+        ({"joins": 12, "processors": Processors(total=4)}, "has one component"),
+        ({"joins": 12, "array": "0-3"}, "--join and --array"),
+        ({"joins": 12, "dependency": "afterok:1?afterok:2"}, "either of several"),
+    ],
+)
+def test_what_cannot_join_another_job_is_refused(wrong: dict[str, Any], what: str) -> None:
+    check(replace(SOUND, joins=12, dependency="afterok:1,afterok:2"))
+    with pytest.raises(SubmissionError, match=what):
+        check(replace(SOUND, **wrong))

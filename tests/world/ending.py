@@ -185,6 +185,7 @@ def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:
             or plan.whims
             or plan.hold
             or plan.after
+            or plan.joins >= 0
             or plan.array
             or plan.longest > plan.limit - 10
         ):

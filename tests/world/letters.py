@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -84,10 +84,11 @@ class Post:
 
 @dataclass(slots=True)
 class Letters:
-    """All that was put. `quiet`: since when nothing has been wrong."""
+    """All that was put. `quiet`: since when nothing has been wrong; `running`: whose scripts do."""
 
     instance: str
     quiet: Callable[[], float]
+    running: Container[Ref] = ()
     put: dict[Ref, list[tuple[int, float]]] = field(default_factory=dict)
     tokens: dict[Ref, str] = field(default_factory=dict)
     carried: int = 0
@@ -122,6 +123,40 @@ class Letters:
             ]
             if due and (content is None or right[-1] < due[-1]):
                 raise Violation(f"exchange: {own} has not got what {other} has put long ago")
+
+    def of_others(
+        self,
+        token: str,
+        inboxes: Mapping[tuple[int, int], bytes],
+        joined: int,
+        began: float,
+        now: float,
+    ) -> None:
+        """What a component has of other jobs, at the end of its script, by job and component.
+        `joined`: which its own has joined, if any: what that one has put long ago is there, if its
+        script runs on; since then, or since this one `began`.
+
+        Raises:
+            Violation: not so, or it is not what they have put.
+        """
+        own = self._ref(token)
+        for (job, component), content in inboxes.items():
+            self.carried += 1
+            put = [ref for ref in self.put if ref.job == job]
+            own_number = [ref for ref in put if ref.component == component]
+            if own_number or component:  # else it was one of several siblings
+                put = own_number
+            right = [letter(self.tokens[ref], v) for ref in put for v, _ in self.put[ref]]
+            if content not in right:
+                raise Violation(f"exchange: {own} has of {job}.{component} what that never put")
+        since = self.quiet()
+        for ref, told in self.put.items():
+            if ref.job != joined or ref not in self.running:
+                continue
+            first = max(told[0][1], began)
+            bound = first + _SLACK if since < first else since + _AGAIN
+            if bound < now and not any(job == joined for job, _ in inboxes):
+                raise Violation(f"exchange: {own} has got nothing of job {joined}, which it joined")
 
     def _ref(self, token: str) -> Ref:
         ref = tokens.parse(self.instance, token)

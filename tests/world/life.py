@@ -146,6 +146,7 @@ class Life:
             away = [max(c.until.values(), default=0.0) for c in self.world.clusters]
             self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)
             self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
+            self.world.joining.in_time(self.engine.broker, self.world.now, since)
             self._heeded.check(self.engine.broker, self.world.clusters, self.world.now, since)
 
     def _poll(self, executor: ClusterExecutor) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -86,6 +87,8 @@ class Process:
         self._passed: tuple[float, float] | None = None
         self._turn = 0
         self._others = 1
+        self._joined = 0
+        self._since = 0.0  # since when its script runs
         # How its script ends when it is sent SIGTERM.
         self._when_told = random.Random(f"{self.token} {around.now()}").choice((0, 143))
         variables = self._native_variables(job)
@@ -183,7 +186,9 @@ class Process:
         if self.over:
             return
         self._others = int(script.environment["METABROKER_COMPONENTS"])
-        if self._others > 1:
+        self._joined = int(script.environment.get("METABROKER_JOINED_JOB", "0"))
+        self._since = self._around.now()
+        if self._others > 1 or self._joined:
             now = self._around.now()
             for version, moment in enumerate(moments(self.token, seconds), 1):
                 self._around.at(now + moment, partial(self._puts, version))
@@ -209,12 +214,32 @@ class Process:
             }
         self._around.letters.has(self.token, inboxes, self._around.now())
 
+    def _hears_others(self) -> None:
+        """What it has of other jobs in the end: of those that have joined its own, or of that which
+        it has joined."""
+        with self._around.files.mended():
+            names = [re.fullmatch(r"in\.(\d+)\.(\d+)", n) for n in self._names()]
+            found = {
+                (int(told[1]), int(told[2])): self._around.files.read(f"{self.gate}/{told[0]}")
+                for told in names
+                if told is not None
+            }
+        inboxes = {key: content for key, content in found.items() if content is not None}
+        if inboxes or self._joined:
+            whose = self.token, inboxes, self._joined
+            self._around.letters.of_others(*whose, self._since, self._around.now())
+
+    def _names(self) -> list[str]:
+        return list(self._around.files.names(self.gate) or ())
+
     def _script_ends(self, _status: int) -> None:
         """What the script has made is there before its end is written down."""
         script, self._script = self._script, None
         assert script is not None
         if self._others > 1 and not self._signalled:
             self._hears()
+        if not self._signalled:
+            self._hears_others()
         well = not self._signalled or self._when_told == 0
         if "METABROKER_WORK_DIR" in script.environment and well:
             path = f"{script.folder}/{RESULT}"

@@ -16,7 +16,9 @@ from .scenario import JobPlan, Scenario
 KEY = "of worlds"  # of the store, by which tokens are proven
 
 
-def submission_of(index: int, plan: JobPlan, dependency: str | None = None) -> Submission:
+def submission_of(
+    index: int, plan: JobPlan, dependency: str | None = None, joins: int = 0
+) -> Submission:
     """What the user of a plan submits."""
     return Submission(
         script=b"#!/bin/sh\n",
@@ -41,6 +43,7 @@ def submission_of(index: int, plan: JobPlan, dependency: str | None = None) -> S
         array=plan.array or None,
         kill_on_invalid_dep=dependency is not None,
         input_at=plan.reads,
+        joins=joins or None,
     )
 
 

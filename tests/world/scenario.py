@@ -137,6 +137,7 @@ class JobPlan:
     whims: tuple[tuple[str, str, float], ...] = ()
     apart: float = 0.0  # seconds by which each component runs longer than the one before
     reads: tuple[str, ...] = ()  # files, as `--input-at` says where they lie
+    joins: int = -1  # which of the jobs it joins
 
     @property
     def longest(self) -> float:

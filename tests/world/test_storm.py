@@ -10,7 +10,7 @@ import pytest
 from .generation import generate
 from .play import play, play_seed
 from .scenario import Scenario, Tally
-from .storm import SEVERAL, brokers_of, hunt
+from .storm import ALL, SEVERAL, brokers_of, hunt
 
 SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "20"))
 SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "20"))
@@ -28,6 +28,9 @@ QUICK = {
     "lease-thought-longer": 50_000,
     "lease-taken-before-its-end": 50_000,
     "any-lease-renewed": 50_000,
+    "joining-jobs-outlive-the-others": 50_000,
+    "joining-jobs-do-not-wait": 50_000,
+    "joining-jobs-hear-nothing": 50_000,
 }
 
 
@@ -49,6 +52,13 @@ def test_no_promise_is_broken_where_brokers_share_a_store(first: int) -> None:
     assert tally.counts.get("event placed", 0) > 20
     assert tally.counts.get("lead taken", 0) > 20
     assert tally.counts.get("fault stop", 0) > 5
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, 20))
+def test_no_promise_is_broken_where_jobs_join_others(first: int) -> None:
+    for seed in range(first, min(first + 20, SEEDS)):
+        outcome = play_seed(seed, brokers=brokers_of(seed, ALL), kind="joining")
+        assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)

@@ -17,6 +17,7 @@ from metabroker.runtime.requests import spec_of
 from .arrays import ONE, OTHERS, RELEASED_AFTER, SOME, SOME_TASKS, one_that_waits, owner
 from .cancelled import CancelledArrays
 from .dependencies import asked
+from .joining import to_join
 from .oracle import Violation
 from .requests import submission_of
 from .scenario import LED, JobPlan
@@ -57,22 +58,23 @@ class Users:
         world = self._world
         if index in self.acknowledged or index in self.refused:
             return
-        dependency = asked(world, index)
-        if dependency == "":
+        dependency, joins = asked(world, index), to_join(world, index)
+        if dependency == "" or joins is None:
             world.at(world.now + _SOON, lambda: self.submit(index))
             return
         host = world.hosts[0] if world.hosts[0].alone else world.rng.choice(world.hosts)
-        host.ask(self._asked(index, world.scenario.jobs[index], dependency))
+        host.ask(self._asked(index, world.scenario.jobs[index], dependency, joins))
         world.at(world.now + _AGAIN, lambda: self.submit(index))
 
-    def _asked(self, index: int, plan: JobPlan, dependency: str | None) -> AskToSubmit:
-        submission = submission_of(index, plan, dependency)
+    def _asked(self, index: int, plan: JobPlan, dependency: str | None, joins: int) -> AskToSubmit:
+        submission = submission_of(index, plan, dependency, joins)
 
         def answer(outcome: int | Exception) -> None:
             if isinstance(outcome, Rejected):
                 self.refused.add(index)
                 self._world.tell(f"submission {index} refused: {outcome.message}")
             elif isinstance(outcome, int):
+                self._world.joining.told(outcome, joins)
                 self._told_job(index, outcome)
 
         return AskToSubmit(submission, plan.user, None, plan.limit, spec_of(submission), answer)

@@ -26,6 +26,7 @@ from .errors import no_error_of_its_own
 from .files import ClusterFiles
 from .home import HomeFiles, inputs
 from .host import Host
+from .joining import Joining, too_soon
 from .keeping import WorldArchive
 from .letters import Letters, Post, quiet
 from .life import Life
@@ -86,7 +87,7 @@ class World:
             self._has_files,
             self._wanted,
         )
-        self.letters = Letters(store.instance, partial(quiet, self))
+        self.letters = Letters(store.instance, partial(quiet, self), self.oracle.running)
         self.post = Post(random.Random(f"{scenario.seed} post"))
         given = (self, self.oracle, self.letters)
         self.clusters = [
@@ -98,6 +99,7 @@ class World:
         self.names = ClusterNames([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.users = Users(self)
+        self.joining = Joining()
         self.administrator = Administrator(self)
         self.archive = WorldArchive()
         self._store_until = 0.0
@@ -337,7 +339,7 @@ class World:
 
     def _wanted(self, ref: Ref) -> bool:
         """Whether its user still wants it to start, and not later."""
-        early = too_early(self, ref) or too_many(self, ref)
+        early = too_early(self, ref) or too_many(self, ref) or too_soon(self, ref)
         if early:
             raise Violation(early)
         return self.users.wants(ref)

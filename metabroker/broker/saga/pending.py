@@ -79,7 +79,9 @@ class PendingSteps:
 
     def watch(self, component: Component) -> None:
         """Look at the component's own records from now on."""
-        self._state.outbox.effects.append(Watch(component.ref, component.cluster))
+        job = self._state.jobs.get(component.ref.job)
+        joins = 0 if job is None else job.joins
+        self._state.outbox.effects.append(Watch(component.ref, component.cluster, joins))
 
     def hand_out(self, component: Component) -> None:
         """Its cluster is shut no more: hand out what is pending, as if it had been before."""
@@ -131,6 +133,7 @@ class PendingSteps:
             again=again,
             sibling=component.sibling,
             shape=job.shape,
+            joins=job.joins,
         )
 
     def _until(self, component: Component) -> float | None:

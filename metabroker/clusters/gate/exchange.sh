@@ -3,11 +3,14 @@
 #
 # What a component puts stands in one file of its gate, `out.VERSION`: lines `:KEY`, each followed
 # by the lines of its value behind a blank. The broker lays a copy of the newest as `in.COMPONENT`
-# into the gates of all others. A version is claimed by `ln`, which succeeds once, and counts if it
+# into the gates of all others, and as `in.JOB.COMPONENT` into those of the job that its own has
+# joined, and of those that have joined its own. A version is claimed by `ln`, which succeeds once, and counts if it
 # is the newest then: of several who put at once none is lost.
 usage='metabroker-exchange: usage:
   metabroker-exchange put KEY < VALUE                       (text; printf %s VALUE | ...)
   metabroker-exchange get COMPONENT KEY [--timeout SECONDS]
+  metabroker-exchange get JOB.COMPONENT KEY [--timeout SECONDS]   (of a job that it has joined, or
+                                                            that has joined it)
   metabroker-exchange barrier NAME [--timeout SECONDS]      (all components; each name once)'
 most=60000
 die() { echo "metabroker-exchange: $2" >&2; exit "$1"; }
@@ -95,7 +98,9 @@ pause() {
 get() {
     while :; do
         file=$gate/in.$1
-        if [ "$1" -eq "$own" ]; then newest; file=$gate/out.$version; fi
+        case $1 in *.*) ;; *)
+            if [ "$1" -eq "$own" ]; then newest; file=$gate/out.$version; fi ;;
+        esac
         if [ -e "$file" ] && awk -v key=":$2" -v quiet="${4:-}" '
             /^:/ { here = $0 == key; if (here) found = 1; next }
             here && !quiet { print substr($0, 2) }
@@ -127,10 +132,14 @@ set -- $words
 case $command.$# in
     put.1) is_key "$1"; put "$1" ;;
     get.2)
-        case $1 in *[!0-9]*) wrong ;; esac
-        if [ "$1" -ge "$all" ]; then die 2 "there is no component $1: they are 0 to $((all - 1))"; fi
+        part=${1#"${METABROKER_JOB_ID:-}".}
+        case $part in .* | *. | *.*.* | *[!0-9.]*) wrong ;; *.*) ;; *)
+            if [ "$part" -ge "$all" ]; then
+                die 2 "there is no component $part: they are 0 to $((all - 1))"
+            fi ;;
+        esac
         is_key "$2"
-        get "$1" "$2" "$until" ;;
+        get "$part" "$2" "$until" ;;
     barrier.1)
         is_key "barrier.$1"
         put "barrier.$1" < /dev/null

@@ -14,14 +14,15 @@ KIND is one of
   openmpi    one MPI world, by the mpirun of Open MPI
   torchrun   PyTorch: its torchrun on each node
   dask       a scheduler, workers on all nodes, and PROGRAM in component 0
-  ray        the same with Ray'
+  ray        the same with Ray
+In a job that has joined another one, dask and ray start workers alone, for that job'"'"'s program.'
 die() { echo "metabroker-launch: $1" >&2; exit "${2:-1}"; }
 wrong() { echo "$usage" >&2; exit 2; }
 umask 077
 gate=${METABROKER_PEERS_FILE:-}
 gate=${gate%/*}
 if [ ! -r "$gate/peers.json" ]; then die "this is no component of a metabroker job" 2; fi
-own=${METABROKER_COMPONENT:-0} all=${METABROKER_COMPONENTS:-1}
+own=${METABROKER_COMPONENT:-0} all=${METABROKER_COMPONENTS:-1} joined=${METABROKER_JOINED_JOB:-}
 work=$gate/launch
 self=$gate/bin/metabroker-launch
 exchange=$gate/bin/metabroker-exchange
@@ -69,13 +70,16 @@ agent() {
                 --nproc-per-node "$slots" --master-addr "$METABROKER_MASTER_ADDR" \
                 --master-port "$METABROKER_MASTER_PORT" "$@" ;;
         dask)
-            exec dask worker "tcp://$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT" \
+            # One that comes and goes hands over what it has when it is told to end.
+            if [ -n "$joined" ]; then set -- --no-nanny --preload "$work/leaving.py"; else set --; fi
+            exec dask worker "tcp://$scheduler" "$@" \
                 --nworkers 1 --nthreads "$slots" --no-dashboard --death-timeout 60 \
-                ${address:+--host "$address"} --name "$METABROKER_CLUSTER-$name" \
+                ${address:+--host "$address"} \
+                --name "$METABROKER_CLUSTER-$name${joined:+-$METABROKER_JOB_ID}" \
                 --local-directory "${TMPDIR:-/tmp}" ;;
         ray)
-            if [ "$METABROKER_NODE_RANK" -eq 0 ]; then exec sleep 1000000; fi
-            exec ray start --block --address "$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT" \
+            if [ -z "$joined" ] && [ "$METABROKER_NODE_RANK" -eq 0 ]; then exec sleep 1000000; fi
+            exec ray start --block --address "$scheduler" \
                 --num-cpus "$slots" ${address:+--node-ip-address "$address"} \
                 --disable-usage-stats ;;
     esac
@@ -225,6 +229,9 @@ nap() {
 agents() {
     nodes=$(awk -v c="$own" '$1 == c' "$work/$launch.nodes" | wc -l)
     srun=$(command -v srun)
+    # An srun that is told to end may kill what it has started, without the time that the cluster
+    # gives: on one's own node it is not needed.
+    if [ "$nodes" -eq 1 ] && [ -n "$joined" ]; then exec "$self" --agent "$launch" 0; fi
     # Beside metabroker's own, in a job of PBS, there is a file of its nodes.
     if [ -n "${SLURM_JOB_ID:-}" ] && [ -n "$srun" ] && [ ! -e "${srun%/*}/nodes" ]; then
         bind=
@@ -398,6 +405,7 @@ lead() {
             helper=$!
             DASK_SCHEDULER_ADDRESS=tcp://$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT
             export DASK_SCHEDULER_ADDRESS
+            echo "$launch $scheduler" | "$exchange" put launch.dask
             "$@" &
             main=$! ;;
         ray)
@@ -416,9 +424,49 @@ lead() {
                 fi
                 sleep 1
             done
+            echo "$launch $scheduler" | "$exchange" put launch.ray
             "$@" &
             main=$! ;;
     esac
+}
+
+# In a job that has joined another one: which launch of that one's, and where its scheduler is.
+find_scheduler() {
+    by=$(($(date +%s) + seconds))
+    while :; do
+        left=$((by - $(date +%s)))
+        if [ "$left" -lt 0 ]; then left=0; fi
+        told=$("$exchange" get "$joined.0" "launch.$kind" --timeout "$left" 2>/dev/null) ||
+            die "job $joined has started no $kind that runs, in $seconds s"
+        theirs=${told%% *}
+        case $theirs in '' | *[!0-9]*) die "job $joined does not say where its $kind is" ;; esac
+        scheduler=${told#* }
+        # One that has ended is left over until there is another.
+        if ! "$exchange" get "$joined.0" "l$theirs.status" --timeout 0 >/dev/null 2>&1; then
+            return
+        fi
+        if [ "$left" -eq 0 ]; then die "the $kind of job $joined has ended" ; fi
+        sleep 1
+    done
+}
+
+# What a worker of Dask does when it is told to end: its scheduler moves what it has to others, and
+# gives them its tasks. By itself it would drop them, and each counts that against its task.
+leaving() {
+    cat > "$work/leaving.py" <<'END' || exit 1
+import asyncio
+import signal
+
+
+async def dask_setup(worker):
+    leaving = set()
+
+    def leave():  # it may be told so twice
+        if not leaving:
+            leaving.add(asyncio.ensure_future(worker.close_gracefully()))
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave)
+END
 }
 
 # Hydra says what it wants started on each node; all but their numbers are alike.
@@ -460,6 +508,7 @@ plan() {
         echo "kind=$kind label=$label"
         echo "METABROKER_MASTER_ADDR=$METABROKER_MASTER_ADDR"
         echo "METABROKER_MASTER_PORT=$METABROKER_MASTER_PORT"
+        echo "scheduler=$(quoted "$scheduler")"
         echo "words=$(quoted "$words")"
         echo "command=$(quoted "$command")"
     } > "$work/$launch.plan" || exit 1
@@ -487,6 +536,9 @@ while [ $# -gt 0 ]; do
     shift
 done
 case $kind in slots | mpich | openmpi | torchrun | dask | ray) ;; *) wrong ;; esac
+case $joined.$kind in .* | *.slots | *.dask | *.ray) ;;
+    *) die "--with $kind does not go in a job that has joined another one: slots, dask and ray do" 2 ;;
+esac
 case $seconds in '' | *[!0-9]*) die "--timeout $seconds is no number of seconds" 2 ;; esac
 if [ $# -eq 0 ]; then wrong; fi
 
@@ -497,15 +549,24 @@ table > "$work/$launch.nodes"
 awk '{ print $6 " slots=" $5 }' "$work/$launch.nodes" > "$work/hosts"
 METABROKER_HOSTFILE=$work/hosts
 export METABROKER_HOSTFILE
-main= step= getter= reader= helper= command=
+main= step= getter= reader= helper= command= theirs=
+scheduler=$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT
 words=$(quoted "$@")
 trap 'finish; exit 129' HUP
 trap 'finish; exit 130' INT
 trap 'finish; exit 143' TERM
-leads=
+leads= from=0
 case $kind in
     slots | torchrun) ;;
-    *) if [ "$own" -eq 0 ]; then leads=yes; lead "$@"; fi ;;
+    *)
+        if [ -n "$joined" ]; then
+            from=$joined.0
+            find_scheduler
+            leaving
+        elif [ "$own" -eq 0 ]; then
+            leads=yes
+            lead "$@"
+        fi ;;
 esac
 if [ "$kind" = mpich ]; then
     command=$("$exchange" get 0 "l$launch.command" --timeout "$seconds") || {
@@ -551,7 +612,7 @@ elif [ "$kind" = slots ] || [ "$kind" = torchrun ]; then
     wait "$step"
     status=$?
 else
-    "$exchange" get 0 "l$launch.status" --timeout 1000000 > "$work/$launch.status" 2>/dev/null &
+    "$exchange" get "$from" "l${theirs:-$launch}.status" --timeout 1000000 > "$work/$launch.status" 2>/dev/null &
     getter=$!
     while kill -0 "$step" 2>/dev/null && [ ! -s "$work/$launch.status" ]; do nap; done
     if [ ! -s "$work/$launch.status" ]; then
@@ -562,11 +623,14 @@ else
         case $kind in dask | ray) kill "$step" 2>/dev/null ;; esac
         end_in_time "$step" 10
     fi
-    read -r status < "$work/$launch.status" || {
+    if [ -n "$joined" ]; then # how the program has ended is its own job's matter
+        status=0
+        if [ ! -s "$work/$launch.status" ]; then status=$code; fi
+    elif ! read -r status < "$work/$launch.status"; then
         echo "metabroker-launch: component 0 did not say how the program ended" >&2
         status=$code
         if [ "$status" -eq 0 ]; then status=1; fi
-    }
+    fi
 fi
 step= main=
 finish

@@ -31,7 +31,7 @@ class Letters:
         return None
 
     @doubted
-    def deliver(self, gate: str, sender: int, content: bytes) -> bool:
+    def deliver(self, gate: str, sender: str, content: bytes) -> bool:
         """Lay down what another component has put. False: the gate is gone, or is spoilt by its
         own component."""
         with Spoilt(), contextlib.suppress(FileNotFoundError):

@@ -25,9 +25,10 @@ def name_of(version: int) -> str:
     return f"out.{version}"
 
 
-def inbox_of(component: int) -> str:
-    """The name of what a component has put, in the gates of the others."""
-    return f"in.{component}"
+def inbox_of(sender: str) -> str:
+    """The name of what a component has put, in the gates of the others: those of its own job call
+    it by its number, those of others by `JOB.COMPONENT`."""
+    return f"in.{sender}"
 
 
 def newest(names: Iterable[str]) -> int:

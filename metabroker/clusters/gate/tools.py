@@ -1,7 +1,8 @@
 """Commands for components, as POSIX shell that the wrapper lays beside the script.
 
 Nothing is installed in a cluster: their text comes with each component's job. They are laid while
-it waits at the barrier for the others. A job of one component has them where its script names them.
+it waits at the barrier for the others. A job of one component has them where its script
+names them, and where it joins another job.
 """
 
 from __future__ import annotations

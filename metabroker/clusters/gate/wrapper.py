@@ -33,7 +33,7 @@ def wrapper(
     is exported for the user's script is set where nothing but that still comes. `system`:
     the cluster's; `acting`: it is submitted as another account."""
     peers = request.peers
-    tools = len(peers) > 1 or NAMED in request.script
+    tools = len(peers) > 1 or request.joins > 0 or NAMED in request.script
     variables = {
         **_of_user(request.environment),
         "METABROKER_JOB_ID": str(request.job),
@@ -47,6 +47,8 @@ def wrapper(
         "METABROKER_CPUS_PER_TASK": str(request.shape.cpus_per_task),
         "METABROKER_PEERS_FILE": f"{request.gate}/peers.json",
     }
+    if request.joins:
+        variables["METABROKER_JOINED_JOB"] = str(request.joins)
     if request.of is not None:
         variables |= _of_array(request.of)
     if request.inputs:

@@ -33,6 +33,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
             "METABROKER_PEERS_FILE": f"{gate}/peers.json",
             "METABROKER_COMPONENT": str(component),
             "METABROKER_COMPONENTS": "3",
+            "METABROKER_JOB_ID": "12",
         }
         argv = [*request.param, str(TOOL), *words]
         return subprocess.run(argv, input=value, env=env, capture_output=True, timeout=60)
@@ -81,6 +82,16 @@ def test_of_many_who_put_at_once_none_is_lost(run: Run) -> None:
     assert [run("get", "0", f"k{n}").stdout for n in range(16)] == [b"%d\n" % n for n in range(16)]
 
 
+def test_components_of_other_jobs_have_the_job_before_theirs(run: Run, tmp_path: Path) -> None:
+    gate = tmp_path / "a gate"
+    run("put", "k", value=b"own\n")
+    (gate / "in.1").write_text(":k\n of 1\n")
+    (gate / "in.13.0").write_text(":k\n of 13\n")
+    (gate / "in.14.7").write_text(":k\n of 14\n")
+    got = [run("get", whose, "k").stdout for whose in ("12.0", "12.1", "13.0", "14.7")]
+    assert got == [b"own\n", b"of 1\n", b"of 13\n", b"of 14\n"]
+
+
 def test_a_barrier_waits_for_all(run: Run, tmp_path: Path) -> None:
     assert run("barrier", "b", "--timeout", "0").returncode == 1
     for other in ("in.1", "in.2"):
@@ -99,6 +110,12 @@ def test_a_barrier_waits_for_all(run: Run, tmp_path: Path) -> None:
         (("put", "k"), b"\n" * 59999, 1, "and 60000 are the most"),
         (("get", "3", "k"), b"", 2, "there is no component 3: they are 0 to 2"),
         (("get", "x", "k"), b"", 2, "usage"),
+        (("get", "12.3", "k"), b"", 2, "there is no component 3: they are 0 to 2"),
+        (("get", "13.0", "k", "--timeout", "0"), b"", 1, "component 13.0 has put no k in time"),
+        (("get", "13.", "k"), b"", 2, "usage"),
+        (("get", ".0", "k"), b"", 2, "usage"),
+        (("get", "1.2.3", "k"), b"", 2, "usage"),
+        (("get", "../1", "k"), b"", 2, "is no key"),
         (("get", "1", "k", "--timeout", "0"), b"", 1, "component 1 has put no k in time"),
         (("get", "1", "k", "--timeout", "soon"), b"", 2, "is no number of seconds"),
         (("get", "1", "k", "--wrong"), b"", 2, "usage"),

@@ -67,6 +67,21 @@ def test_the_script_is_told_where_the_files_lie_that_it_reads(
     assert wrappers.single(order(tmp_path / "other", script=without)) == (0, b"unset\n", b"")
 
 
+def test_who_joins_another_job_is_told_which_and_has_the_commands(
+    tmp_path: Path, wrappers: Wrappers
+) -> None:
+    script = b"""#!/bin/sh
+cd "${METABROKER_PEERS_FILE%/*}"
+echo "${METABROKER_JOINED_JOB-none}"
+ls -d bin
+"""
+    told = wrappers.single(replace(order(tmp_path, script=script), joins=12))
+    assert told == (0, b"12\nbin\n", b"")
+    (tmp_path / "other").mkdir()
+    _code, out, _err = wrappers.single(order(tmp_path / "other", script=script))
+    assert out == b"none\n"
+
+
 def test_no_arguments(tmp_path: Path, wrappers: Wrappers) -> None:
     assert wrappers.single(order(tmp_path, script=SHOW)) == (0, b"", b"")
 

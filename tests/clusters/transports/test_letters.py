@@ -32,7 +32,7 @@ def test_what_is_put_is_read_and_laid_down(letters: Letters, gate: str, place: P
     assert letters.outbox(gate, 12) == HELLO
     assert letters.outbox(gate, 13) is None
     for _ in range(2):
-        assert letters.deliver(gate, 3, HELLO)
+        assert letters.deliver(gate, "3", HELLO)
     inbox = Path(gate) / "in.3"
     assert inbox.read_bytes() == HELLO and inbox.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in place.iterdir()] == [Path(gate).name]
@@ -62,9 +62,9 @@ def test_who_spoils_its_gate_costs_only_itself(
     assert letters.outbox(gate, 1) is None
     if kind == "folder":  # over SFTP nothing tells that from a moment's fault
         with contextlib.suppress(UnknownOutcome):
-            assert letters.deliver(gate, 0, HELLO) is False
+            assert letters.deliver(gate, "0", HELLO) is False
     else:
-        assert letters.deliver(gate, 0, HELLO), "it is replaced, not followed"
+        assert letters.deliver(gate, "0", HELLO), "it is replaced, not followed"
     assert (place / "private").read_text() == ":secret\n"
 
 
@@ -73,7 +73,7 @@ def test_a_gate_that_is_gone_is_not_made_again(
 ) -> None:
     Gates(transport.files).remove(gate)
     assert letters.outbox(gate, 1) is None
-    assert letters.deliver(gate, 0, HELLO) is False
+    assert letters.deliver(gate, "0", HELLO) is False
     assert not Path(gate).exists()
 
 

@@ -13,6 +13,9 @@ KINDS: dict[str, Make] = {}
 FOR_SEVERAL: set[str] = set()
 """Those of worlds in which brokers share a store; the others are of one broker."""
 _SHARE = 1 / 16
+APART: dict[str, float] = {}
+"""Kinds that came later, and which share of the other worlds they have: so these stay what they
+were."""
 
 
 def special(seed: int, scenario: Scenario, kind: str) -> Scenario:
@@ -21,9 +24,15 @@ def special(seed: int, scenario: Scenario, kind: str) -> Scenario:
     several = scenario.brokers > 1
     if not kind:
         back = any(fault.what == ROLLBACK for fault in scenario.faults)
-        if rng.random() >= _SHARE or back or not scenario.faults:
+        if back or not scenario.faults:
             return scenario
-        kind = rng.choice([name for name in KINDS if (name in FOR_SEVERAL) is several])
+        if rng.random() < _SHARE:
+            usual = [name for name in KINDS if name not in APART]
+            kind = rng.choice([name for name in usual if (name in FOR_SEVERAL) is several])
+        else:
+            kind = next((n for n in APART if random.Random(f"{seed} {n}").random() < APART[n]), "")
+            if not kind:
+                return scenario
     made = KINDS[kind](rng, scenario)
     return replace(made, faults=tuple(sorted(made.faults, key=lambda fault: fault.at)))
 
@@ -32,6 +41,12 @@ def kind(make: Make) -> Make:
     """A kind, by the name of its function."""
     KINDS[make.__name__.strip("_").replace("_", "-")] = make
     return make
+
+
+def apart(make: Make) -> Make:
+    """One that came later, for any number of brokers."""
+    APART[make.__name__.strip("_").replace("_", "-")] = _SHARE / 4
+    return kind(make)
 
 
 def for_several(make: Make) -> Make:

@@ -39,8 +39,8 @@ def dependents_wait_in_queues(stack: contextlib.ExitStack) -> None:
 def ends_are_not_told(stack: contextlib.ExitStack) -> None:
     """Those who wait for a job are not told of its end."""
 
-    def changed(self: Any, jobs: Iterable[Job]) -> None:
-        old(self, [job for job in jobs if not job.state.ended])
+    def changed(self: Any, jobs: Iterable[Job], components: Any) -> None:
+        old(self, [job for job in jobs if not job.state.ended], components)
 
     old = swap(stack, Dependencies, "changed", changed)
 

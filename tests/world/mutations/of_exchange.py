@@ -16,8 +16,9 @@ from .planting import mutation, swap
 def letters_of_another_component(stack: contextlib.ExitStack) -> None:
     """What one component has put is laid down as another's."""
 
-    def deliver(self: Any, gate: str, sender: int, content: bytes) -> Any:
-        return old(self, gate, max(0, sender - 1), content)
+    def deliver(self: Any, gate: str, sender: str, content: bytes) -> Any:
+        job, dot, component = sender.rpartition(".")
+        return old(self, gate, f"{job}{dot}{max(0, int(component) - 1)}", content)
 
     old = swap(stack, Letters, "deliver", deliver)
 

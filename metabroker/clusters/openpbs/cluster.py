@@ -35,11 +35,11 @@ from . import operations, reserving
 from .answers import confusing
 from .commands import PbsIdentity
 from .examine import examine
-from .known_times import KnownTimes
 from .last_seen import LastSeen
 from .operations import Ending
-from .parsing import PbsJob, PbsReservation, QueueLine
+from .parsing import PbsJob
 from .ports import HostPorts, PbsPace
+from .queue_lines import QueueLines
 from .recent_jobs import Known
 from .snapshot import for_us, is_ours, named, snapshot
 
@@ -78,10 +78,7 @@ class OpenPBSCluster(GatedCluster):
         self._pace = PbsPace(options.ports or HostPorts())
         self._system = ""  # which server it is, as far as that was told
         self._queue: QueueWatch[str] = QueueWatch(options.queue_every)
-        self._lines: QueueWatch[QueueLine] = QueueWatch(options.lines_every)
-        self._since: tuple[dict[str, float], float] = {}, 0.0  # by job; when it was last looked
-        self._times = KnownTimes()
-        self._kept: frozenset[tuple[str, float]] = frozenset()  # our reservations, and their ends
+        self._lines = QueueLines(options.lines_every)
         self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
@@ -123,36 +120,15 @@ class OpenPBSCluster(GatedCluster):
             waiting=self._queue.waiting,
             ours=self._queue.ours,
         )
-        told = yield from self._look_at_lines(found.reservations, others, now)
-        more += told[0]
-        found = replace(found, lines=told[1])
+        kept = frozenset((r.id, r.end_time) for r in found.reservations if r not in others)
+        asked, lines = yield from self._lines.look(now, self._clock.known, kept)
+        more += asked
+        found = replace(found, lines=lines)
         seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system
         )
-
-    def _look_at_lines(
-        self, reservations: Sequence[PbsReservation], others: Sequence[PbsReservation], now: float
-    ) -> Operation[tuple[int, list[QueueLine] | None]]:
-        """All that waits and runs, if it is time for that; sooner where reservations of ours are
-        others than they were, since it is told with these until when what is in use."""
-        kept = frozenset((r.id, r.end_time) for r in reservations if r not in others)
-        self._lines.stale |= kept != self._kept
-        self._kept = kept
-        asked = yield from self._lines.look(now, operations.queue_lines)
-        if not (asked and self._lines.known):
-            return asked, None
-        lines = self._with_since(self._lines.waiting, now)
-        asked += yield from self._times.look(lines, operations.jobs_of_anybody)
-        return asked, [self._times.of(line) for line in lines]
-
-    def _with_since(self, lines: Sequence[QueueLine], now: float) -> list[QueueLine]:
-        """Who was not there at the look before has come after that. (By the server's clock.)"""
-        known, before = self._since
-        since = {line.id: known.get(line.id, before) for line in lines}
-        self._since = since, now + self._clock.known
-        return [replace(line, since=since[line.id]) for line in lines]
 
     def _look_around(self) -> Operation[int]:
         if not self._system:  # it costs a port, and an entry seldom comes to mean another server

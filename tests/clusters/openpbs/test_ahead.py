@@ -7,11 +7,11 @@ import math
 import pytest
 
 from metabroker.clusters.command_errors import Garbled
-from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions, parsing
+from metabroker.clusters.openpbs import parsing
 from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.parsing import PbsNode, PbsReservation, QueueLine
+from metabroker.clusters.openpbs.queue_lines import QueueLines
 from metabroker.clusters.openpbs.snapshot import PbsPoll, snapshot
-from metabroker.clusters.transports.local import LocalTransport
 from metabroker.policy.availability import Held, Wanted
 
 NOW = 1_795_382_500.0
@@ -72,11 +72,11 @@ def test_what_runs_is_held_until_its_walltime_and_no_more_than_is_busy() -> None
 
 
 def test_who_was_not_there_at_the_look_before_has_come_after_it() -> None:
-    cluster = OpenPBSCluster(OpenPBSOptions("mbsvc", name="d", instance="a"), LocalTransport({}))
+    lines = QueueLines(15.0)
     early, late = (QueueLine("workq", 4, "Q", 60, None, job) for job in ("1.s", "2.s"))
-    assert [line.since for line in cluster._with_since([early], NOW)] == [0.0]
-    assert [line.since for line in cluster._with_since([early, late], NOW + 15)] == [0.0, NOW]
-    assert [line.since for line in cluster._with_since([late], NOW + 30)] == [NOW]
+    assert [line.since for line in lines.with_since([early], NOW)] == [0.0]
+    assert [line.since for line in lines.with_since([early, late], NOW + 15)] == [0.0, NOW]
+    assert [line.since for line in lines.with_since([late], NOW + 30)] == [NOW]
 
 
 def test_a_poll_that_has_not_asked_tells_nothing() -> None:

@@ -141,11 +141,17 @@ class GatedCluster:
         self.transport.close()
 
     def _submitted(
-        self, request: ComponentRequest, submitting: Operation[NativeSubmission]
+        self, request: ComponentRequest, submitting: Operation[NativeSubmission], made: bool
     ) -> Operation[NativeSubmission]:
-        """Carry out `submitting`, with what can go wrong in the port's words."""
+        """Carry out `submitting`, with what can go wrong in the port's words. `made`: its gate was
+        made for that just now."""
         try:
-            return (yield from answered(submitting))
+            done = yield from answered(submitting)
+            if made and done.ended:
+                # It had a gate, that was removed when its end was known; since then the store has
+                # gone back. One in which nothing has started would say that it never did.
+                self._gates.remove(request.gate)
+            return done
         except ClusterRefusal as refusal:
             if request.again and isinstance(refusal.__cause__, Unreached):
                 # It cannot even be asked whether it has the job from an earlier try.

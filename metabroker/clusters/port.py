@@ -236,10 +236,12 @@ class CleanRequest:
 
 @dataclass(frozen=True, slots=True)
 class NativeSubmission:
-    """What a cluster calls the job it was given."""
+    """What a cluster calls the job it was given. `ended`: it was given it before, and that has
+    ended."""
 
     native_id: str
     submit_time: float | None = None
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

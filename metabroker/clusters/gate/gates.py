@@ -75,9 +75,9 @@ class Gates:
         self._files = files
 
     @doubted
-    def prepare(self, request: ComponentRequest) -> None:
+    def prepare(self, request: ComponentRequest) -> bool:
         """Make the component's gate with its script, unless it is there already (a submission
-        done again).
+        done again); whether it was made.
 
         Raises:
             ClusterRefusal: the job's folder cannot be used, or nobody may act for its user.
@@ -87,7 +87,7 @@ class Gates:
             self._files.make_folder(gate)
             # A listing may leave out what is renamed meanwhile. A component does that but once.
             if any(self._position(gate) for _ in range(1 + request.again)):
-                return
+                return False
             if request.works:
                 self._files.make_folder(work_folder(gate))
             self._files.write(f"{gate}/{SCRIPT}", request.script, executable=True)
@@ -95,6 +95,7 @@ class Gates:
             self._files.write(f"{gate}/{_BORN}", b"")
             if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
                 raise UnknownOutcome("somebody else created the component's gate meanwhile")
+            return True
         except Unsafe as unsafe:
             raise ClusterRefusal(Cause.INVALID, str(unsafe.strerror)) from unsafe
         except OSError as error:

@@ -220,7 +220,8 @@ def submit(
     if request.again:
         known = yield from find(who, request.token)
         if known:
-            return NativeSubmission(known[0].native_id, known[0].submit_time)
+            ended = known[0].state is NativeState.ENDED
+            return NativeSubmission(known[0].native_id, known[0].submit_time, ended)
     queue = who.queue
     if request.reservation:
         mine = yield from reservations_of(who, request.token)

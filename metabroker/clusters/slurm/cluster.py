@@ -131,10 +131,10 @@ class SlurmCluster(GatedCluster):
     def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""
         request = replace(request, gate=self.placed(request.gate))
-        self._gates.prepare(request)
+        made = self._gates.prepare(request)
         script = wrapper(request, self._options.name, acting=self._who.acting)
         submitting = operations.submit(self._who, request, script)
-        done = yield from self._submitted(request, submitting)
+        done = yield from self._submitted(request, submitting, made)
         self._queue.submitted(done.native_id)
         return done
 

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from metabroker.broker.observation import NativeJob
+from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
@@ -345,7 +345,8 @@ def submit(
     if request.again:
         known = yield from find(who, request.token)
         if known:
-            return NativeSubmission(known[0].native_id, known[0].submit_time)
+            ended = known[0].state is NativeState.ENDED
+            return NativeSubmission(known[0].native_id, known[0].submit_time, ended)
     own_options = bool(request.native) or request.shape.beyond_processors
     request = dataclasses.replace(request, native=(*who.native, *request.native))
     done = yield from command(commands.submit(who, request, script))

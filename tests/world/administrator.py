@@ -54,5 +54,6 @@ class Administrator:
             self.drained.add(cluster)
 
     def _resumed(self, cluster: int, outcome: int | Exception) -> None:
-        if isinstance(outcome, int):
+        """That may be answered late, when it is to be drained again, and for longer."""
+        if isinstance(outcome, int) and self._world.now >= self._until.get(cluster, 0.0):
             self._until.pop(cluster, None)

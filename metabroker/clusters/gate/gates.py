@@ -40,6 +40,7 @@ SCRIPT = "script"
 # too late, by a broker that was stopped in the middle of it, finds nothing to rename, and so
 # cannot put a second token into a gate that has been passed.
 _BORN = ".born"
+_REMOVALS = 3
 # Seconds by which a controller's clock may be ahead of its file server's.
 _SKEW = 2.0
 # What a wrong or closed folder leads to; all else may be better soon.
@@ -242,9 +243,12 @@ class Gates:
 
     @doubted
     def remove(self, gate: str) -> None:
-        """Remove the gate: it is shut for ever."""
-        with Spoilt():  # what stands there now is nothing of ours, or of its user's making
-            self._files.remove_tree(gate)
+        """Remove the gate: it is shut for ever. What another component has put may be laid into it
+        just then: so it is tried again."""
+        for _ in range(_REMOVALS):
+            with Spoilt():  # what stands there now is nothing of ours, or of its user's making
+                self._files.remove_tree(gate)
+                return
 
     def _position(self, gate: str) -> Position | None:
         names = self._names(gate) or set()

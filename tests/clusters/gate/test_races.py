@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from metabroker.clusters.gate import Gates
+from metabroker.clusters.transports.local_files import LocalFiles
 
 from .making import gates, order, positions
 
@@ -83,3 +88,26 @@ def test_the_shells_mv_against_the_brokers_rename(tmp_path: Path) -> None:
     )
     assert sorted(won[0] | won[1]) == sorted(paths)
     assert not won[0] & won[1]
+
+
+class Delivering(LocalFiles):
+    """What another component has put is laid into a gate just as that is being removed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.laid = False
+
+    def remove_tree(self, path: str) -> None:
+        if not self.laid:
+            self.laid = True
+            self.write(f"{path}/in.0", b":key\n")
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+        super().remove_tree(path)
+
+
+def test_what_is_delivered_while_a_gate_is_removed_is_removed_with_it(tmp_path: Path) -> None:
+    it = order(tmp_path)
+    broker = Gates(Delivering())
+    broker.prepare(it)
+    broker.remove(it.gate)
+    assert not Path(it.gate).exists()

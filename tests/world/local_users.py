@@ -33,6 +33,11 @@ class OthersWaiting:
         if any(not is_ours(shown(job)) for job in waiting):
             self._last = now
 
+    def unanswered(self, now: float) -> None:
+        """A command is carried out for which nobody waits any more: a job that it has made may be
+        seen to wait, and is nobody's as far as the broker can know."""
+        self._last = now
+
     def lately(self, at: float) -> bool:
         """Whether somebody did then, or not long before."""
         return at - self._last < _LATELY

@@ -42,6 +42,8 @@ class Network:
 
         def execute(answer: bool, garble: bool = False) -> None:
             done = cluster.execute(command)
+            if not answer:
+                cluster.others_waiting.unanswered(self._world.now)
             if garble:
                 cut = self._rng.randint(0, max(0, len(done.stdout) - 1))
                 done = Completed(done.exit_status, done.stdout[:cut], done.stderr)

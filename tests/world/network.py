@@ -41,9 +41,7 @@ class Network:
         self._world.tally.add(f"fate {fate}")
 
         def execute(answer: bool, garble: bool = False) -> None:
-            done = cluster.execute(command)
-            if not answer:
-                cluster.others_waiting.unanswered(self._world.now)
+            done = self._carry_out(cluster, command, answer)
             if garble:
                 cut = self._rng.randint(0, max(0, len(done.stdout) - 1))
                 done = Completed(done.exit_status, done.stdout[:cut], done.stderr)
@@ -76,6 +74,11 @@ class Network:
             self._world.at(arrives + self._rng.uniform(0, 60), lambda: execute(False))
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
+
+    def _carry_out(self, cluster: WorldCluster, command: Command, answer: bool) -> Completed:
+        if not answer:
+            cluster.others_waiting.unanswered(self._world.now)
+        return cluster.execute(command)
 
     def _away(self, cluster: WorldCluster) -> Completed | Unreached:
         """What one hears of a controller that is down; or of the host on which commands run, if

@@ -141,13 +141,13 @@ class GatedCluster:
         self.transport.close()
 
     def _submitted(
-        self, request: ComponentRequest, submitting: Operation[NativeSubmission], made: bool
+        self, request: ComponentRequest, submitting: Operation[NativeSubmission], gone: bool
     ) -> Operation[NativeSubmission]:
-        """Carry out `submitting`, with what can go wrong in the port's words. `made`: its gate was
-        made for that just now."""
+        """Carry out `submitting`, with what can go wrong in the port's words. `gone`: it is
+        done again, and its gate was gone."""
         try:
             done = yield from answered(submitting)
-            if made and done.ended:
+            if gone and done.ended:
                 # It had a gate, that was removed when its end was known; since then the store has
                 # gone back. One in which nothing has started would say that it never did.
                 self._gates.remove(request.gate)

@@ -60,3 +60,15 @@ def test_a_gate_that_was_there_is_left_with_what_it_tells(kind: type, tmp_path: 
     it._gates.prepare(request)
     drive(it.submit(replace(request, again=True)), answers, Told())
     assert (Path(request.gate) / "wait").exists()
+
+
+@KINDS
+def test_one_that_was_killed_as_it_took_its_gate_has_not_ended_well(
+    kind: type, tmp_path: Path
+) -> None:
+    it, answers = kind(ended=True)
+    request = order(tmp_path)
+    it._gates.prepare(request)
+    (Path(request.gate) / "wait").rename(Path(request.gate) / ".mine")
+    drive(it.submit(replace(request, again=True)), answers, Told())
+    assert it._gates.shut(CleanRequest(TOKEN, request.gate, reservation=False))

@@ -78,13 +78,14 @@ class Gates:
     @doubted
     def prepare(self, request: ComponentRequest) -> bool:
         """Make the component's gate with its script, unless it is there already (a submission
-        done again); whether it was made.
+        done again); whether that is done again, and nothing was left of it.
 
         Raises:
             ClusterRefusal: the job's folder cannot be used, or nobody may act for its user.
         """
         gate = request.gate
         try:
+            gone = request.again and self._files.list(gate) is None
             self._files.make_folder(gate)
             # A listing may leave out what is renamed meanwhile. A component does that but once.
             if any(self._position(gate) for _ in range(1 + request.again)):
@@ -96,7 +97,7 @@ class Gates:
             self._files.write(f"{gate}/{_BORN}", b"")
             if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
                 raise UnknownOutcome("somebody else created the component's gate meanwhile")
-            return True
+            return gone
         except Unsafe as unsafe:
             raise ClusterRefusal(Cause.INVALID, str(unsafe.strerror)) from unsafe
         except OSError as error:

@@ -144,11 +144,11 @@ class OpenPBSCluster(GatedCluster):
     def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""
         request = replace(request, gate=self.placed(request.gate))
-        made = self._gates.prepare(request)
+        gone = self._gates.prepare(request)
         acting = self._who.operator is not None
         script = wrapper(request, self._options.name, system="openpbs", acting=acting)
         submitting = self._pace.working(operations.submit(self._who, request, script))
-        done = yield from self._submitted(request, submitting, made)
+        done = yield from self._submitted(request, submitting, gone)
         self._known.submitted(done.native_id)
         self._queue.submitted(done.native_id)
         return done

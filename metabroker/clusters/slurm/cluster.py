@@ -131,10 +131,10 @@ class SlurmCluster(GatedCluster):
     def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""
         request = replace(request, gate=self.placed(request.gate))
-        made = self._gates.prepare(request)
+        gone = self._gates.prepare(request)
         script = wrapper(request, self._options.name, acting=self._who.acting)
         submitting = operations.submit(self._who, request, script)
-        done = yield from self._submitted(request, submitting, made)
+        done = yield from self._submitted(request, submitting, gone)
         self._queue.submitted(done.native_id)
         return done
 

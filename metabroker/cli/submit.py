@@ -61,7 +61,7 @@ def submit(
     if dry_run and waits and "wait" in given(context):
         raise CliError("--dry-run and --wait cannot go together", "leave one of them out", USAGE)
     submission = build(options, content, name, args, request_id=request_id)
-    others = [
+    others = [  # checked before anything is made; which job they join is known when that is
         build({**each, "join": 1}, content, name, args, request_id=id_of(request_id or "", number))
         for number, each in enumerate(optional, start=1)
     ]

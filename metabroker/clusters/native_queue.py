@@ -67,4 +67,4 @@ class QueueWatch(Generic[W]):
         self.ours = self.ours.union(ids, self._latest, fresh)
         self._latest = ids.union(fresh)
         for identity in fresh:
-            del self._fresh[identity]
+            self._fresh.pop(identity, None)

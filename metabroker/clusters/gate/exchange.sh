@@ -4,8 +4,8 @@
 # What a component puts stands in one file of its gate, `out.VERSION`: lines `:KEY`, each followed
 # by the lines of its value behind a blank. The broker lays a copy of the newest as `in.COMPONENT`
 # into the gates of all others, and as `in.JOB.COMPONENT` into those of the job that its own has
-# joined, and of those that have joined its own. A version is claimed by `ln`, which succeeds once, and counts if it
-# is the newest then: of several who put at once none is lost.
+# joined, and of those that have joined its own. A version is claimed by `ln`, which succeeds once,
+# and counts if it is the newest then: of several who put at once none is lost.
 usage='metabroker-exchange: usage:
   metabroker-exchange put KEY < VALUE                       (text; printf %s VALUE | ...)
   metabroker-exchange get COMPONENT KEY [--timeout SECONDS]

@@ -75,7 +75,8 @@ class KnownTimes:
         known = self._known.get(line.id)
         if line.state not in (_WAITS, _RUNS) or line.limit is None or not number(line.id):
             return False
-        return known is None or (line.state == _RUNS and not known.ran) or _changed(known, line)
+        # One that was put back into its queue begins anew.
+        return known is None or known.ran != (line.state == _RUNS) or _changed(known, line)
 
     def of(self, line: QueueLine) -> QueueLine:
         """The line, with what is known beside it."""

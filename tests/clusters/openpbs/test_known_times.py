@@ -68,6 +68,16 @@ def test_one_that_runs_since_then_is_asked_for_again() -> None:
     assert len(server.asked) == 2
 
 
+def test_one_that_is_put_back_and_begins_anew_runs_until_later() -> None:
+    times, server = KnownTimes(), Server(replace(JOB, state="R", start_time=NOW - 50))
+    look(times, server, RUNS)
+    server.jobs = (JOB,)
+    look(times, server, WAITS)
+    server.jobs = (replace(JOB, state="R", start_time=NOW - 5),)
+    (seen,) = look(times, server, RUNS)
+    assert (seen.until(NOW), len(server.asked)) == (NOW + 85, 3)
+
+
 def test_one_whose_walltime_is_another_now_is_asked_for_again() -> None:
     times, server = KnownTimes(), Server(JOB)
     look(times, server, WAITS)

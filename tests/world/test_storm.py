@@ -19,18 +19,18 @@ SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 # `make storm-mutations` hunts for all of them from one seed on.
 QUICK = {
     "attempt-number-ignored": 50_006,
-    "debt-dropped-when-a-cluster-is-down": 50_066,
+    "debt-dropped-when-a-cluster-is-down": 50_063,
     "owed-steps-not-resumed": 50_000,
     "watches-not-resumed": 50_000,
-    "request-id-ignored": 50_000,
+    "request-id-ignored": 50_006,
     "letters-of-another-component": 50_000,
-    "failed-component-leaves-the-others": 50_000,
-    "lease-thought-longer": 50_000,
+    "failed-component-leaves-the-others": 50_005,
+    "lease-thought-longer": 50_004,
     "lease-taken-before-its-end": 50_000,
     "any-lease-renewed": 50_000,
     "joining-jobs-outlive-the-others": 50_000,
     "joining-jobs-do-not-wait": 50_000,
-    "joining-jobs-hear-nothing": 50_000,
+    "joining-jobs-hear-nothing": 50_009,
 }
 
 
@@ -56,8 +56,8 @@ def test_no_promise_is_broken_where_brokers_share_a_store(first: int) -> None:
 
 @pytest.mark.parametrize("first", range(0, SEEDS, 20))
 def test_no_promise_is_broken_where_jobs_join_others(first: int) -> None:
-    for seed in range(first, min(first + 20, SEEDS)):
-        outcome = play_seed(seed, brokers=brokers_of(seed, ALL), kind="joining")
+    for seed in range(first, min(first + 20, SEEDS), 2):
+        outcome = play_seed(seed, brokers=brokers_of(seed // 2, ALL), kind="joining")
         assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
 
 

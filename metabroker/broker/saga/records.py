@@ -151,8 +151,13 @@ def _not_of_the_script(component: Component, event: Cleaned) -> str:
         # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
         said = f"its cluster says {component.detail}, but its script has never started"
         return said + _FIX if component.exit_code else said
-    if event.doubtful and event.exit_code is None:
+    if event.exit_code is not None:
+        return ""
+    if event.doubtful:
         return "there is no record that its script ran to its end, whatever its cluster says"
+    if component.exit_code == 0 and event.cause is not None:
+        # A submission was carried out twice: one job of the two ended well, the other was killed.
+        return "its cluster has said that it ended well, and says now that it did not"
     return ""
 
 

@@ -38,3 +38,16 @@ def answered(operation: Operation[R]) -> Operation[R]:
         ) from missing
     except Garbled as garbled:
         raise UnknownOutcome(str(garbled)) from garbled
+
+
+def after_making(step: Operation[R]) -> Operation[R]:
+    """The operation, where something may be there already: that the cluster can no longer be asked
+    does not undo it.
+
+    Raises:
+        UnknownOutcome: for what would be a sure no otherwise.
+    """
+    try:
+        return (yield from step)
+    except (ClusterRefusal, CommandMissing) as refusal:
+        raise UnknownOutcome(str(refusal)) from refusal

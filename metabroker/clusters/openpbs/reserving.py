@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.command_errors import after_making
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import Completed
@@ -42,7 +43,7 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
     if len(mine) == 1 and _fits(mine[0], request):
         return ahead
     if mine:
-        yield from operations.delete([r.id for r in mine])
+        yield from after_making(operations.delete([r.id for r in mine]))
     refusal = ClusterRefusal(Cause.BUSY, "pbs_rsub: not confirmed")
     for lead in _LEADS:
         now = yield from operations.time_there()
@@ -63,7 +64,7 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
         if word == "DENIED":  # others may find as many processors free as such tasks do not
             cause = Cause.OWN if request.shape else Cause.BUSY
             raise ClusterRefusal(cause, "pbs_rsub: DENIED: the processors are not free for so long")
-        yield from operations.delete([identity])
+        yield from after_making(operations.delete([identity]))
         refusal = ClusterRefusal(Cause.BUSY, f"pbs_rsub: {word}"[:200])
     raise refusal
 
@@ -114,9 +115,9 @@ def _must_be_altered(done: Completed) -> None:
 
 def _checked(request: ReserveRequest, identity: str, now: float) -> Operation[float]:
     """What was made, read again and compared; answers how far the server's clock is ahead."""
-    made = yield from operations.reservation(identity)
+    made = yield from after_making(operations.reservation(identity))
     if made is None or not _fits(made, request):
-        yield from operations.delete([identity])
+        yield from after_making(operations.delete([identity]))
         raise ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     return 0.0 if made.created is None else made.created - now
 

@@ -8,10 +8,10 @@ import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
 
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
+from metabroker.clusters.command_errors import after_making
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.owners import Verified
@@ -22,7 +22,7 @@ from metabroker.clusters.port import (
     ReserveRequest,
     UnknownOutcome,
 )
-from metabroker.clusters.transports.base import Command, CommandMissing, Completed, first_line
+from metabroker.clusters.transports.base import Command, Completed, first_line
 
 from . import commands, parsing, shaped
 from .answers import failure, of_submission
@@ -31,7 +31,6 @@ from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
 from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
 
-R = TypeVar("R")
 # Of a form of CoreCnt that this release does not know.
 _OTHER_FORM = re.compile("CoreCnt is no longer valid|Core count for reservation node list is not")
 _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
@@ -185,9 +184,9 @@ def reserve(
                 continue
             raise _explained(reason)
         holds = _holds(request, cores, threads) if cores else _holds_nodes(request, count)
-        if (yield from _after_making(holds)):
+        if (yield from after_making(holds)):
             return
-        yield from _after_making(delete_reservation(request.token))
+        yield from after_making(delete_reservation(request.token))
         refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     raise refusal or ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
 
@@ -200,7 +199,7 @@ def _reserve_shaped(
     shown = parsing.reservations((yield from told(commands.list_reservations())).stdout)
     others = [r for r in shown if r.name != request.token]
     if len(others) < len(shown):  # it was made before, and nobody knows how
-        yield from _after_making(delete_reservation(request.token))
+        yield from after_making(delete_reservation(request.token))
     # A matter of its tasks: other jobs may find as many processors free.
     refusal = ClusterRefusal(Cause.OWN, "no nodes are idle that have room for its tasks")
     for plan in shaped.layouts(nodes, shaped.kept(others, nodes), request, whole=whole):
@@ -215,10 +214,10 @@ def _reserve_shaped(
             if not isinstance(reason, ClusterRefusal) or reason.cause is not Cause.BUSY:
                 raise _explained(reason)
             refusal = ClusterRefusal(Cause.OWN, reason.detail)
-        elif (yield from _after_making(_is_laid_out(request, plan, nodes))):
+        elif (yield from after_making(_is_laid_out(request, plan, nodes))):
             return
         else:
-            yield from _after_making(delete_reservation(request.token))
+            yield from after_making(delete_reservation(request.token))
             refusal = ClusterRefusal(Cause.OWN, "the reservation made was not the one asked for")
     raise refusal
 
@@ -229,18 +228,6 @@ def _is_laid_out(
     threads = min((n.threads_per_core for n in nodes), default=1)
     found = yield from _shown(request.token)
     return found is not None and plan.holds(found, request, threads)
-
-
-def _after_making(step: Operation[R]) -> Operation[R]:
-    """A reservation is there: that the cluster can no longer be asked does not undo it.
-
-    Raises:
-        UnknownOutcome: for what would be a sure no otherwise.
-    """
-    try:
-        return (yield from step)
-    except (ClusterRefusal, CommandMissing) as refusal:
-        raise UnknownOutcome(str(refusal)) from refusal
 
 
 def _forms(

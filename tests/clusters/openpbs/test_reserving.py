@@ -10,7 +10,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.openpbs import parsing, reserving
 from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.port import ReserveRequest, UnknownOutcome
-from metabroker.clusters.transports.base import CommandLost, Completed
+from metabroker.clusters.transports.base import CommandLost, Completed, Unreached
 from tests.clusters.refusals import refused
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, failed, said
 
@@ -153,6 +153,18 @@ def test_what_was_made_and_is_not_what_was_asked_for_does_not_count() -> None:
     for wrong in (shown(processors=3), shown("RESV_DEGRADED", 10), UNKNOWN):
         with refused(Cause.BUSY):
             reserve([NONE, SERVER, CONFIRMED, wrong, said()])
+
+
+def test_what_was_made_and_cannot_be_seen_any_more_may_be_there() -> None:
+    away, busy = Unreached("ssh: no route to host"), failed("pbs_rstat: try again\n", 104)
+    with pytest.raises(UnknownOutcome, match="no route"):
+        reserve([NONE, SERVER, CONFIRMED, away])
+    with pytest.raises(UnknownOutcome, match="try again"):
+        reserve([NONE, SERVER, CONFIRMED, busy])
+    with pytest.raises(UnknownOutcome, match="no route"):
+        reserve([NONE, SERVER, said("R112.pbsa UNCONFIRMED\n"), away])
+    with pytest.raises(UnknownOutcome, match="no route"):
+        reserve([shown(processors=3), away])
 
 
 def test_whether_it_was_made_may_not_be_known() -> None:

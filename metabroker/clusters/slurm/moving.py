@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.command_errors import after_making
 from metabroker.clusters.hostlist import expand
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
@@ -56,7 +57,7 @@ def _look_again(mine: SlurmReservation, start: float) -> Operation[None]:
             _must_be_free(mine, others, start)
         except ClusterRefusal:
             back = commands.move_reservation(mine.name, mine.start_time, mine.end_time)
-            yield from operations.told(back)
+            yield from after_making(operations.told(back))
             raise
     except CommandMissing as missing:
         raise UnknownOutcome(str(missing)) from missing

@@ -74,6 +74,8 @@ def test_where_two_were_moved_at_once_it_goes_back() -> None:
     with refused(Cause.BUSY):
         drive(moving.move(SOONER), [shown(), jobs(), DONE, shown(other), DONE], told)
     assert told.lines == [ALL, JOBS, MOVE, ALL, BACK]
+    with pytest.raises(UnknownOutcome):  # it lies over the other one now
+        move([shown(), jobs(), DONE, shown(other), failed("Error updating the reservation: busy")])
 
 
 def test_going_back_is_to_what_it_had() -> None:

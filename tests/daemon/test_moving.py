@@ -68,7 +68,9 @@ def test_from_one_broker_to_two_while_jobs_run(
     (second.work / "go-on").touch()
     for job in (runs, waits, held):
         found = second.wait_end(job, "COMPLETED")
-        assert (found["attempts"], found["exit_code"]) == (1, 0), found
+        # What waited may be refused once, by a cluster that is still cleaning up after another job.
+        most = 1 if job == runs else 3
+        assert found["exit_code"] == 0 and 1 <= found["attempts"] <= most, found
     started = second.runs()
     assert len({(run.job, run.component) for run in started}) == len(started) == 4, started
     second.wait_clean()

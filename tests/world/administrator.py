@@ -21,6 +21,7 @@ class Administrator:
         self._world = world
         self.drained: set[int] = set()
         self._until: dict[int, float] = {}
+        self._resumptions: dict[int, int] = {}  # how often that was asked for
 
     def drain(self, cluster: int, until: float) -> None:
         """Drain it until then; who drains a drained one makes that longer."""
@@ -35,11 +36,14 @@ class Administrator:
         over = world.now >= self._until[cluster]
         if over:
             self.drained.discard(cluster)
+        before = self._resumptions.get(cluster, 0)
         if life is not None and over:
+            self._resumptions[cluster] = before + 1
             life.post(Ask(ResumeCluster(cluster, "root"), cluster, partial(self._resumed, cluster)))
         elif life is not None and cluster not in self.drained:
             world.tally.add("drain")
-            life.post(Ask(DrainCluster(cluster, "root"), cluster, partial(self._drained, cluster)))
+            answered = partial(self._drained, cluster, before)
+            life.post(Ask(DrainCluster(cluster, "root"), cluster, answered))
         if cluster in self._until:
             pause = max(0.1, self._until[cluster] - world.now)
             world.at(world.now + min(_AGAIN, pause), partial(self._next, cluster))
@@ -48,8 +52,11 @@ class Administrator:
         if cluster in self._until:
             self._ask(cluster)
 
-    def _drained(self, cluster: int, outcome: int | Exception) -> None:
-        if isinstance(outcome, int) and self._world.now < self._until.get(cluster, 0.0):
+    def _drained(self, cluster: int, before: int, outcome: int | Exception) -> None:
+        """That may be answered late, when a resumption that was asked for since is done too."""
+        since = self._resumptions.get(cluster, 0) > before
+        holds = not since and self._world.now < self._until.get(cluster, 0.0)
+        if isinstance(outcome, int) and holds:
             self._world.tell(f"cluster {cluster} is drained")
             self.drained.add(cluster)
 

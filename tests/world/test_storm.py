@@ -20,7 +20,7 @@ SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 QUICK = {
     "attempt-number-ignored": 50_006,
     "debt-dropped-when-a-cluster-is-down": 50_063,
-    "owed-steps-not-resumed": 50_000,
+    "owed-steps-not-resumed": 50_019,
     "watches-not-resumed": 50_000,
     "request-id-ignored": 50_006,
     "letters-of-another-component": 50_000,

@@ -255,7 +255,7 @@ class Planning:
         job, which need not be for several at once."""
         for cluster, wanted in _asked([job]).items():
             before = _asked(other for other in standing if other is not job and _by(other, start))
-            if 0 < before[cluster] and before[cluster] + wanted > self._own_by(cluster, start, now):
+            if before[cluster] and before[cluster] + wanted > self._own_by(cluster, start, now):
                 return True
         return False
 

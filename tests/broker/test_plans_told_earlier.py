@@ -92,7 +92,7 @@ def test_several_are_moved_to_where_jobs_of_ours_will_be_over() -> None:
     site = Site()
     runs = site.planned(16, 16)
     site.busy = [16, 16]
-    site.effects = moves(site.pass_time(5))
+    site.effects = [*moves(site.pass_time(5))]
     started(site, runs)
     site.busy = [32, 32]
     site.held = {c: [Held(32, FREE_AT + 900)] for c in (DELFT, LEIDEN)}
@@ -101,7 +101,7 @@ def test_several_are_moved_to_where_jobs_of_ours_will_be_over() -> None:
     assert [job.planned for job in late] == [FREE_AT + 905, FREE_AT + 905]
     over = site.now + 620
     site.held = {c: [Held(16, over), Held(16, FREE_AT + 900)] for c in (DELFT, LEIDEN)}
-    asked = moves(site.pass_time(15))
+    asked = moves(site.pass_time(30))
     assert {(e.ref.job, e.start) for e in asked} == {(job.id, over + 5) for job in late}
     site.bench.close()
 

@@ -1,6 +1,6 @@
 """How long until the first collective of one MPI program over two clusters?
 
-    python -m benchmarks.launching [--runs 15]
+    python -m benchmarks.launching [--runs 15] [--quick-cycles]
 
 By metabroker: from `submit`, by the command line, to the end of the first MPI_Allreduce of 6 ranks
 in two real Slurm clusters, reached over SSH, that share no files. By hand: the components by bare
@@ -8,10 +8,10 @@ in two real Slurm clusters, reached over SSH, that share no files. By hand: the 
 these. In turn, in one run, with MPICH. Printed: the median seconds of each, their ratio, the skew
 between components, and where the time goes.
 
-Slurm's controller starts batch jobs in a loop that comes round once a second, so each cluster's
-jobs wait up to a second for it, by either way. Turns that follow each other at once fall into step
-with it, and would meet it at the same moment again and again: so before each there is a pause of a
-random length.
+Slurm starts batch jobs at times only, by either way: with its own settings up to three seconds
+after the last time (`batch_sched_delay`), with `--quick-cycles`, which the tests use, up to one.
+Turns that follow each other at once would fall into step with that, and meet it at the same moment
+again and again: so before each there is a pause of a random length.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from .federation import Federation, serving
 
 _PLACES = {"delft": 4, "leiden": 2}
 _RANKS = sum(_PLACES.values())
-_CYCLE = 1.0  # seconds between two looks of Slurm's controller for what can start
+_CYCLE = 3.0  # seconds between two times at which Slurm starts batch jobs, at most
+_AS_SLURM_COMES = {"SchedulerParameters": "batch_sched_delay=3,sched_min_interval=2,bf_interval=30"}
 _SOURCE = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -111,8 +112,8 @@ class Turn:
 
 
 @contextlib.contextmanager
-def site() -> Iterator[Site]:
-    """All of it, started."""
+def site(more: Mapping[str, str]) -> Iterator[Site]:
+    """All of it, started; `more` of the clusters' slurm.conf."""
     folder = Path(tempfile.mkdtemp(prefix="mb-launching-"))
     folder.chmod(0o755)
     sshd = Sshd(install_openssh(), folder / "sshd")
@@ -124,7 +125,7 @@ def site() -> Iterator[Site]:
     (folder / "allreduce.c").write_text(_SOURCE)
     program = folder / "allreduce"
     subprocess.run(["mpicc.mpich", "-o", program, folder / "allreduce.c"], check=True)
-    extra = {"SlurmUser": sshd.account.name}
+    extra = {"SlurmUser": sshd.account.name, **more}
     specs = [ClusterSpec("delft", 2, 2, extra), ClusterSpec("leiden", 1, 2, extra)]
     try:
         sshd.start()
@@ -259,10 +260,12 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=15)
-    runs = parser.parse_args().runs
+    parser.add_argument("--quick-cycles", action="store_true")
+    given = parser.parse_args()
+    runs, more = given.runs, {} if given.quick_cycles else _AS_SLURM_COMES
     turns: dict[str, list[Turn]] = {"metabroker": [], "by hand": []}
     before = os.getloadavg()[0]
-    with site() as where, serving(configuration(where)) as federation:
+    with site(more) as where, serving(configuration(where)) as federation:
         brokered(where, federation, -1)
         by_hand(where, -1)
         for number in range(runs):

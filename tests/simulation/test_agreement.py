@@ -66,7 +66,7 @@ KINDS: list[Callable[[random.Random], Request]] = [single, unordered, ordered, f
 
 
 def workload(
-    seed: int, kind: Callable[[random.Random], Request], *, ties: bool, jobs: int = 150
+    seed: int, kind: Callable[[random.Random], Request], *, ties: bool, jobs: int = 100
 ) -> list[SimJob]:
     """Random jobs; with `ties`, all times are whole numbers: much happens at one instant."""
     rng = random.Random(seed)

@@ -26,6 +26,7 @@ from metabroker.simulation.workloads.batch import Batch
 SHARED = Path(os.environ.get("METABROKER_SHARED", "../shared")) / "design" / "claims.csv"
 OURS = ("BE-", "BT-", "CO-")
 NAMES = [f"be03-fig{n}" for n in range(3, 19)] + [f"be07-fig{n}" for n in range(2, 12)]
+STAND_INS = {f"be07-fig{n}" for n in range(8, 12)}
 
 
 def test_the_names_of_the_contract_are_there() -> None:
@@ -44,13 +45,8 @@ def test_it_runs_and_writes(name: str, results: ResultCache, tmp_path: Path) -> 
     assert {line["panel"] for line in found} == set(result.panels)
     assert any(float(line["mean"]) > 0 for line in found if line["mean"])
     assert name in "\n".join(tables.text(result))
-
-
-@pytest.mark.parametrize("name", ["be07-fig8", "be07-fig9", "be07-fig10", "be07-fig11"])
-def test_stand_ins_are_named(name: str, results: ResultCache, tmp_path: Path) -> None:
-    result = registry.find(name).result(results, TINY)
-    table, _, svg, _ = write(result, tmp_path)
-    assert "stand-in" in table.read_text() and "stand-in" in svg.read_text()
+    if name in STAND_INS:
+        assert "stand-in" in table.read_text() and "stand-in" in svg.read_text()
 
 
 def test_panels_are_those_of_the_paper() -> None:

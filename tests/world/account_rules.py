@@ -221,13 +221,15 @@ def at_the_end(world: World, row: dict[str, Any], plan: JobPlan) -> None:
     events = [e for e in world.store.jobs.events(row["id"]) if e["attempt"] == row["attempt"]]
     known = {event["what"] for event in events}
     refused = [event["detail"]["why"] for event in events if event["what"] == "refused"]
-    named = named_in(refused[-1]) if refused and "started" not in known else None
-    if row["state"] == "FAILED" and named is not None and named not in row["reason"]:
-        raise Violation(f"job {row['id']} was refused for {named}, and is FAILED: {row['reason']}")
     ends = [event["detail"] for event in events if event["what"] == "ended"]
     well = {end["component"] for end in ends if end["exit_code"] == 0}
     now = [part for part in row["components"] if part["attempt"] == row["attempt"]]
     parts = {part["component"] for part in now if part["processors"]}
+    refs = [Ref(row["id"], row["attempt"], part["component"], part["term"]) for part in now]
+    named = named_in(refused[-1]) if refused and not world.oracle.starts.keys() & refs else None
+    if row["state"] == "FAILED" and named is not None and named not in row["reason"]:
+        raise Violation(f"job {row['id']} was refused for {named}, and is FAILED: {row['reason']}")
+    by_themselves = all(world.oracle.exits.get(ref) == 0 for ref in refs)
     failed = row["state"] in ("FAILED", "TIMEOUT") and not known & _TOLD_TO_END
-    if parts and parts <= well and failed:
+    if parts and parts <= well and by_themselves and failed:
         raise Violation(f"job {row['id']} has ended well, and is {row['state']}: {row['reason']}")

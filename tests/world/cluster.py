@@ -10,7 +10,7 @@ from functools import partial
 from metabroker.clusters.simulated.model import SimulatedJob, State
 from metabroker.clusters.transports.base import Command, Completed
 
-from .accounts import Accounts, home_of
+from .accounts import UNKNOWN, Accounts, home_of
 from .asked import Asked
 from .come_and_go import come_and_go
 from .controller import FOREIGN, Controller, is_ours
@@ -61,6 +61,7 @@ class WorldCluster:
         self.controller: Controller | Server
         if plan.system == "slurm":
             self.controller = Controller(plan.name, self.model, self._taken, self._sized)
+            self.controller.unknown = partial(self.accounts.suffers, trouble=UNKNOWN)
         else:
             history = plan.system == "openpbs"
             self.controller = Server(

@@ -69,6 +69,7 @@ class Controller:
         self._taken = taken
         self._sized = sized
         self.unsettled_until = 0.0
+        self.unknown: Callable[[str], bool] = lambda _account: False  # on the commands' host
         self.laid_out: dict[str, tuple[str, str]] = {}  # reservations on nodes: which, their cores
         self.unseen: set[int] = set()  # jobs that listings leave out
         self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
@@ -117,6 +118,9 @@ class Controller:
         mark = form.removesuffix(SEPARATOR + SEPARATOR.join(MARKED_COLUMNS))
         assert form in (JOB_FORMAT, USE_FORMAT) or mark != form
         accounts = argv[argv.index("-u") + 1].split(",") if "-u" in argv else None
+        nobody = next((name for name in accounts or () if self.unknown(name)), None)
+        if nobody is not None:
+            return _failed(f"squeue: error: Invalid user: {nobody}")
         name = argv[argv.index("-n") + 1] if "-n" in argv else None
         inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
         native_id = argv[argv.index("-j") + 1] if "-j" in argv else None
@@ -263,6 +267,8 @@ class Controller:
 
     def _create(self, words: dict[str, str], now: float) -> Completed:
         name = words["ReservationName"]
+        if self.unknown(words["Users"]):
+            return _failed("Error creating the reservation: Invalid user id")
         if now < self.unsettled_until:
             return _failed("Error creating the reservation: Requested nodes are busy")
         if name in self.model.reservations:

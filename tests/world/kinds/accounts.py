@@ -28,14 +28,34 @@ def _accounts(rng: random.Random, scenario: Scenario) -> Scenario:
     acting = [cluster for cluster in clusters if cluster.acts]
     jobs = [replace(j, after=(), array="", user=rng.choice(USERS)) for j in scenario.jobs]
     faults = [fault for fault in some(rng, scenario, 0.2) if fault.what not in _LEFT_OUT]
+    made = replace(scenario, clusters=tuple(clusters))
+    if rng.random() < 0.15:
+        return _for_long(rng, made, jobs, faults)
     for _ in range(rng.randint(2, 5)):
         at, where = rng.uniform(0, SPAN), rng.choice(acting)
         job = single(rng, at, [where]) if rng.random() < 0.5 else several(rng, at, scenario)
-        job = replace(job, user=rng.choice(USERS), fetches=rng.random() < 0.2)
+        apart, fetches = rng.choice((0.0, 15.0, 30.0)), rng.random() < 0.2
+        job = replace(job, user=rng.choice(USERS), fetches=fetches, apart=apart)
         jobs.append(job)
         faults += _trouble(rng, job, where.name)
-    made = replace(scenario, clusters=tuple(clusters), jobs=tuple(jobs))
-    return replace(made, faults=tuple(faults))
+    return replace(made, jobs=tuple(jobs), faults=tuple(faults))
+
+
+def _for_long(
+    rng: random.Random, scenario: Scenario, jobs: list[JobPlan], faults: list[Fault]
+) -> Scenario:
+    """One user's account is in trouble in all clusters, for long; jobs of the others come."""
+    poor, *others = rng.sample(USERS, len(USERS))
+    how, at = rng.choice((UNKNOWN, UNKNOWN, FORBIDDEN, AWAY)), round(rng.uniform(0, 100), 3)
+    for cluster in scenario.clusters:
+        if cluster.acts:
+            faults.append(Fault(at, ACCOUNT, cluster.name, 1500.0, how, poor))
+    jobs += [single(rng, rng.uniform(0, SPAN), user=poor) for _ in range(2)]
+    for _ in range(6):
+        comes = rng.uniform(SPAN, 3 * SPAN)
+        job = single(rng, comes) if rng.random() < 0.7 else several(rng, comes, scenario)
+        jobs.append(replace(job, user=rng.choice(others)))
+    return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
 
 
 def _trouble(rng: random.Random, job: JobPlan, where: str) -> list[Fault]:
@@ -56,4 +76,7 @@ def _trouble(rng: random.Random, job: JobPlan, where: str) -> list[Fault]:
         then = rng.choice(("", "", ACCOUNT))
         down = round(rng.uniform(0, 20), 3)
         found.append(Fault(dies, "crash", where if then else "", down, rng.choice(_CRASHES), then))
+    if rng.random() < 0.4:  # as the first of its components is cleaned
+        down, how = round(rng.uniform(0, 10), 3), rng.choice(("Clean", "Clean", "written"))
+        found.append(Fault(round(ends, 3), "crash", where, down, how, ACCOUNT))
     return found

@@ -12,7 +12,7 @@ from metabroker.broker.saga.failures import Failures
 from metabroker.broker.states import Step
 from metabroker.clusters import gated
 from metabroker.clusters.gate.letters import Letters
-from metabroker.clusters.slurm import cleaning, operations
+from metabroker.clusters.slurm import commands, operations, parsing
 from metabroker.clusters.transports.run_as import RunAsTransport
 from metabroker.runtime import carrier
 from metabroker.runtime.requests import RequestBuilder
@@ -67,7 +67,7 @@ def cancelled_as_the_broker(stack: contextlib.ExitStack) -> None:
     def cancel(who: Any, token: str) -> Any:
         return replace(old(who, token), account=None)
 
-    old = swap(stack, cleaning.commands, "cancel", cancel)
+    old = swap(stack, commands, "cancel", cancel)
 
 
 @mutation
@@ -101,8 +101,8 @@ def one_unknown_name_hides_all(stack: contextlib.ExitStack) -> None:
 
     def jobs_of_owners(prefix: str, verified: Any) -> Any:
         accounts, mark = verified.owners.accounts(), "mark"
-        done = yield from operations.told(operations.commands.list_jobs_of(accounts, mark))
-        lines = operations.parsing.marked_jobs(done.stdout, mark)
+        done = yield from operations.told(commands.list_jobs_of(accounts, mark))
+        lines = parsing.marked_jobs(done.stdout, mark)
         ours = verified.seen([(j.name, j.user) for j in lines if j.name.startswith(prefix)])
         return [j for j in lines if (j.name, j.user) in ours or not j.name.startswith(prefix)]
 

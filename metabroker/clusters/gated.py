@@ -112,8 +112,13 @@ class GatedCluster:
         return self._gates.ready(self.placed(gate))
 
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
-        """Let the component go."""
-        self._gates.open(self.placed(gate), peers)
+        """Let the component go. Others of its job may run already: that nobody may act for its
+        account now is no reason to give it up."""
+        try:
+            placed = self.placed(gate)
+        except ClusterRefusal as denied:
+            raise UnknownOutcome(denied.detail) from denied
+        self._gates.open(placed, peers)
 
     def stage(self, request: StageRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Send files to the component's work folder."""

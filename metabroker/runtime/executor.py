@@ -174,6 +174,8 @@ class ClusterExecutor:
             return carry_out(task, self._transport, self._rest(effect))
         except Stopped as stopped:
             return Unsure(effect.ref, step, str(stopped))
+        except ClusterRefusal as refusal:
+            return Refused(effect.ref, step, refusal.cause, refusal.detail)
         except UnknownOutcome as doubt:
             return Unsure(effect.ref, step, doubt.detail)
         except OSError as error:
@@ -221,7 +223,7 @@ class ClusterExecutor:
             cluster = as_account(self.cluster, account)
             task = carrying_stray(effect, cluster, self._builder)
             carry_out(task, self._transport, self._wait)
-        except (ClusterRefusal, UnknownOutcome, Stopped) as error:
+        except (ClusterRefusal, UnknownOutcome, Stopped, StoreUnavailable) as error:
             log.warning("%s: %s: %s", self.name, effect.token, error, extra=extra)
         except Exception:
             log.exception("%s: %s", self.name, effect.token, extra=extra)
@@ -267,6 +269,9 @@ class ClusterExecutor:
         except (ClusterRefusal, UnknownOutcome) as error:
             self._seen(False, str(error))
             self._post(ClusterUnreachable(self.index, str(error)))
+        except StoreUnavailable as error:  # it knows whose jobs these are
+            log.warning("%s: not polled: %s", self.name, error, extra=about(cluster=self.name))
+            self._post(ClusterUnreachable(self.index, "the broker's own store cannot be read"))
         except Exception as error:
             log.exception("%s: cannot be polled", self.name, extra=about(cluster=self.name))
             self._post(ClusterUnreachable(self.index, f"{type(error).__name__}: {error}"))

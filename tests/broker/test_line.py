@@ -21,7 +21,7 @@ from metabroker.broker.events import (
     SubmitJob,
     Submitted,
 )
-from metabroker.broker.job import Job, NewJob
+from metabroker.broker.job import Goal, Job, NewJob
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.outbox import Ready
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
@@ -359,6 +359,12 @@ def test_if_it_has_started_meanwhile_it_goes_on(alone: Alone) -> None:
     assert (alone.job.goal, alone.component.step, alone.component.cause) == (None, Step.NONE, None)
     alone.site.bench.handle(Started(ref, alone.site.bench.now, "node1"))
     assert alone.job.state is JobState.RUNNING
+
+
+def test_one_that_nobody_may_withdraw_now_has_not_started(alone: Alone) -> None:
+    ref = alone.withdrawn().ref
+    alone.site.bench.handle(Refused(ref, Step.CLEAN, Cause.DENIED, "there is no account ann"))
+    assert alone.component.step is Step.CLEAN and alone.job.goal is Goal.FAIL
 
 
 def test_if_it_has_started_and_its_user_has_cancelled_it_meanwhile_it_is_ended(

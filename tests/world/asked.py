@@ -26,14 +26,14 @@ class Asked:
         Raises:
             Violation: it submits a token again, and nobody has looked for it since.
         """
-        submitted, found = _submitted(command.argv), _looked_for(command.argv)
+        token, found = submitted(command.argv), _looked_for(command.argv)
         if found:
             self._submitted.discard(found)
             self.looked[found] = now
-        if submitted in self._submitted:
-            raise Violation(f"{submitted} is submitted again, and nobody has looked for it")
-        if submitted:
-            self._submitted.add(submitted)
+        if token in self._submitted:
+            raise Violation(f"{token} is submitted again, and nobody has looked for it")
+        if token:
+            self._submitted.add(token)
 
     def left(
         self, token: str, jobs: Iterable[SimulatedJob], row: dict[str, Any] | None
@@ -51,7 +51,7 @@ class Asked:
         return None
 
 
-def _submitted(argv: tuple[str, ...]) -> str:
+def submitted(argv: tuple[str, ...]) -> str:
     """The token that a command submits a job for; "": none."""
     if argv[0] == "sbatch":
         return next(w for w in argv if w.startswith("--job-name=")).partition("=")[2]

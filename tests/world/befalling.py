@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .accounts import TROUBLES, UNKNOWN
 from .cluster import WorldCluster
-from .scenario import BLIND, HEIR, LEAVE, MAINTENANCE, RENAME, SUSPEND, UNSETTLED, Fault
+from .scenario import ACCOUNT, BLIND, HEIR, LEAVE, MAINTENANCE, RENAME, SUSPEND, UNSETTLED, Fault
 from .suspending import suspend
 
 if TYPE_CHECKING:
@@ -63,12 +65,20 @@ def _blind(world: World, cluster: WorldCluster, fault: Fault, until: float) -> N
     world.at(until, lambda: setattr(cluster.controller, "unseen", set()))
 
 
+def _trouble_account(world: World, cluster: WorldCluster, fault: Fault, until: float) -> None:
+    how = fault.how if fault.how in TROUBLES else UNKNOWN
+    ends = random.Random(f"{fault.at} {fault.then}").random() < 0.5
+    cluster.accounts.befalls(fault.then, how, until, ends=ends)
+    world.others_wait.begins(fault)
+
+
 _FAULTS: dict[str, Callable[[World, WorldCluster, Fault, float], object]] = {
     "full": lambda _world, cluster, _fault, until: cluster.fill(until),
     "drained": _drain,
     "amnesia": _amnesia,
     "vanish": lambda _world, cluster, _fault, _until: cluster.vanish(),
     "jump": _jump,
+    ACCOUNT: _trouble_account,
     BLIND: _blind,
     HEIR: _inherit,
     LEAVE: lambda _world, cluster, _fault, _until: cluster.leave(),

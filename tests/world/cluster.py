@@ -7,17 +7,14 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from metabroker.broker.settings import Settings
-from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.simulated.model import SimulatedJob, State
-from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
-from metabroker.clusters.transports.base import Command, Completed, Transport
+from metabroker.clusters.transports.base import Command, Completed
 
+from .accounts import UNKNOWN, Accounts, home_of
 from .asked import Asked
 from .come_and_go import come_and_go
 from .controller import FOREIGN, Controller, is_ours
 from .files import HOME, ClusterFiles
-from .gates import SeenGates
 from .late import LateModel
 from .letters import Letters
 from .local_users import OthersWaiting
@@ -58,9 +55,13 @@ class WorldCluster:
         late = random.Random(f"{plan.name} {plan.processors} late").choice((0.0, 1.5))
         self.model = LateModel(plan.processors, round=late)
         self.files = ClusterFiles(self.local, lambda: self.suffers("files"))
+        self.accounts = Accounts(plan, self.now)
+        for account in self.accounts.table.values():
+            self.files.give_home(home_of(account))
         self.controller: Controller | Server
         if plan.system == "slurm":
             self.controller = Controller(plan.name, self.model, self._taken, self._sized)
+            self.controller.unknown = partial(self.accounts.suffers, trouble=UNKNOWN)
         else:
             history = plan.system == "openpbs"
             self.controller = Server(
@@ -72,7 +73,7 @@ class WorldCluster:
             plan.name,
             self.files,
             rng,
-            self._clock,
+            self.now,
             moments.at,
             lambda: self.suffers("files"),
             witness,
@@ -87,42 +88,14 @@ class WorldCluster:
         self.others_waiting = OthersWaiting()
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
 
-    def _clock(self) -> float:
+    def now(self) -> float:
+        """The world's time."""
         return self._moments.now
 
     def local(self) -> float:
         """The cluster's own clock."""
-        now = self._clock()
+        now = self.now()
         return now + self.offset + self.plan.drift * (now - self._began)
-
-    def adapter(self, settings: Settings, transport: Transport) -> SlurmCluster | OpenPBSCluster:
-        """A broker's adapter for it; a new one after each of the broker's crashes."""
-        name, instance = self.plan.name, settings.instance
-        adapter: SlurmCluster | OpenPBSCluster
-        if self.plan.system == "slurm":
-            slurm = SlurmOptions(
-                "root",
-                name=name,
-                instance=instance,
-                clock_every=30.0,
-                queue_every=self.plan.queue_every,
-            )
-            adapter = SlurmCluster(slurm, transport)
-        else:
-            ports = HostPorts(clock=self._clock)
-            options = OpenPBSOptions(
-                "root",
-                name=name,
-                instance=instance,
-                ports=ports,
-                clock_every=30.0,
-                queue_every=self.plan.queue_every,
-                lines_every=self.plan.queue_every if settings.plan_ahead else None,
-            )
-            adapter = OpenPBSCluster(options, transport)
-        adapter.part = 4
-        adapter._gates = SeenGates(transport.files, self.files)
-        return adapter
 
     @property
     def put_back(self) -> bool:
@@ -137,7 +110,7 @@ class WorldCluster:
 
     def suffers(self, fault: str) -> bool:
         """Whether a fault is on now."""
-        return self.until.get(fault, 0.0) > self._clock()
+        return self.until.get(fault, 0.0) > self.now()
 
     def execute(self, command: Command) -> Completed:
         """The controller carries out a command now."""
@@ -184,7 +157,7 @@ class WorldCluster:
             self._follow(job, now)
         if self.orphans:
             self.orphans -= {process for process in self.orphans if process.over}
-        self.others_waiting.look(self.model, self._clock())
+        self.others_waiting.look(self.model, self.now())
 
     def _want(self, now: float) -> None:
         """Local users always have two jobs waiting."""
@@ -204,7 +177,7 @@ class WorldCluster:
     def leave(self) -> None:
         """Local users go, and end all that they have."""
         now = self.local()
-        self.until[LOCALS] = self._clock()
+        self.until[LOCALS] = self.now()
         for job in [j for j in self.model.jobs.values() if j.name == "local"]:
             self.model.end(job, State.CANCELLED, now)
         self.step()
@@ -249,7 +222,7 @@ class WorldCluster:
         if found:
             return any(r.processors == processors for r in found)
         now = self.local()
-        seen = self.until.get("files", 0.0) + now - self._clock()
+        seen = self.until.get("files", 0.0) + now - self.now()
         late = [j for j in self.ours() if j.start_time is not None and j.start_time < seen]
         return any(_token(job.name) == token for job in [*self.model.overdue(now), *late])
 
@@ -261,12 +234,13 @@ class WorldCluster:
             "gate": gate[1].decode(),
             "text": without_meeting(text.decode()),
             "folder": HOME,
-            "came": self._clock(),
+            "came": self.now(),
             "system": self.plan.system,
+            "owner": command.account or "root",
             "traps": traps[1] == b"1",
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),
         }
-        self._moments.at(self._clock() + self.model.wait(job) + _SOON, self.step)
+        self._moments.at(self.now() + self.model.wait(job) + _SOON, self.step)
 
     # --- faults of a moment -------------------------------------------------------------------
 
@@ -283,7 +257,7 @@ class WorldCluster:
             run = self.runs.pop(job.id, None)
             if run is not None:
                 self.orphans.add(run)
-                self._moments.at(self._clock() + self._rng.uniform(0, 4), run.kill)
+                self._moments.at(self.now() + self._rng.uniform(0, 4), run.kill)
         latest = max((job.submit_time for job in lost), default=0.0)
         self._ids_again = latest + _AGAIN, self.model.next_id
         self.model.next_id = max(self.model.jobs, default=0) + 1
@@ -356,7 +330,7 @@ class WorldCluster:
         """Another broker's job and reservation: nothing of ours to touch."""
         if self.model.processors > 3:
             now = self.local()
-            ends = until - self._clock() + now
+            ends = until - self.now() + now
             self.model.submit(f"{FOREIGN}-0", 1, 1e9, now, extra={"until": ends})
             self.model.reserve(f"{FOREIGN}-1", 1, now, ends)
 
@@ -367,7 +341,7 @@ class WorldCluster:
         processors = self.model.processors // 2 if half else self.model.processors
         name = f"maintenance#R{900_000 + number}"
         self.model.reserve_ahead(name, processors, now + later, now + until)
-        self.announced[name] = (self._clock(), self._clock() + later)
+        self.announced[name] = (self.now(), self.now() + later)
 
     def shut_from(self, seen_at: float) -> float:
         """When all of it begins to be kept for others, of what was announced before `seen_at`."""
@@ -387,7 +361,7 @@ class WorldCluster:
             size = self._rng.randint(1, idle)
             self.skip_ids(now)
             job = self.model.submit(
-                "local", size, 1e9, now, extra={"until": until - self._clock() + now}
+                "local", size, 1e9, now, extra={"until": until - self.now() + now}
             )
             self.step()
             assert job.state is not State.FAILED

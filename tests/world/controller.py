@@ -12,6 +12,7 @@ from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, Sta
 from metabroker.clusters.slurm.parsing import (
     JOB_COLUMNS,
     JOB_FORMAT,
+    MARKED_COLUMNS,
     NODE_FORMAT,
     SEPARATOR,
     UNTIL_FORMAT,
@@ -42,6 +43,11 @@ def of_the_account(job: SimulatedJob) -> bool:
     return job.name.startswith("mb-") or "account" in job.extra
 
 
+def owner(job: SimulatedJob) -> str:
+    """The account that a job is of."""
+    return str(job.extra.get("owner", "root" if of_the_account(job) else "someone"))
+
+
 def shown(job: SimulatedJob) -> str:
     """The name that the controller shows: somebody may have renamed the job."""
     return str(job.extra.get("renamed", job.name))
@@ -63,6 +69,7 @@ class Controller:
         self._taken = taken
         self._sized = sized
         self.unsettled_until = 0.0
+        self.unknown: Callable[[str], bool] = lambda _account: False  # on the commands' host
         self.laid_out: dict[str, tuple[str, str]] = {}  # reservations on nodes: which, their cores
         self.unseen: set[int] = set()  # jobs that listings leave out
         self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
@@ -87,7 +94,7 @@ class Controller:
         if program == "sbatch":
             return self._sbatch(command, now)
         if program == "scancel":
-            return self._scancel(command.argv, now)
+            return self._scancel(command, now)
         assert program == "scontrol", program
         words = dict(w.split("=", 1) for w in command.argv if "=" in w)
         if "create" in command.argv:
@@ -108,7 +115,12 @@ class Controller:
             return self._waiting_or_running()
         if form == UNTIL_FORMAT:
             return self._until()
-        assert form in (JOB_FORMAT, USE_FORMAT)
+        mark = form.removesuffix(SEPARATOR + SEPARATOR.join(MARKED_COLUMNS))
+        assert form in (JOB_FORMAT, USE_FORMAT) or mark != form
+        accounts = argv[argv.index("-u") + 1].split(",") if "-u" in argv else None
+        nobody = next((name for name in accounts or () if self.unknown(name)), None)
+        if nobody is not None:
+            return _failed(f"squeue: error: Invalid user: {nobody}")
         name = argv[argv.index("-n") + 1] if "-n" in argv else None
         inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
         native_id = argv[argv.index("-j") + 1] if "-j" in argv else None
@@ -116,7 +128,7 @@ class Controller:
             return _failed("slurm_load_jobs error: Invalid job id specified")
         lines = []
         for job in self.model.jobs.values():
-            if "-u" in argv and not of_the_account(job):
+            if accounts is not None and owner(job) not in accounts:
                 continue
             if name is None and native_id is None and job.id in self.unseen:
                 continue
@@ -129,6 +141,8 @@ class Controller:
             columns = self._job_line(job)
             if form == USE_FORMAT:
                 columns = tuple(columns[JOB_COLUMNS.index(c)] for c in USE_COLUMNS)
+            if mark != form:
+                columns = (mark, owner(job), columns[0], *columns[2:], columns[1])
             lines.append(SEPARATOR.join(columns))
         return _said("\n".join(lines) + "\n" if lines else "")
 
@@ -232,7 +246,8 @@ class Controller:
         self._taken(job, command)
         return _said(f"{job.id}\n")
 
-    def _scancel(self, argv: tuple[str, ...], now: float) -> Completed:
+    def _scancel(self, command: Command, now: float) -> Completed:
+        argv, account = command.argv, command.account
         if "-n" in argv:
             name = argv[argv.index("-n") + 1]
             jobs = [job for job in self.model.named(name) if shown(job) == name]
@@ -242,6 +257,8 @@ class Controller:
         if not is_ours(name):
             raise Meddling(f"P4: cancels {name}, which is not its own")
         for job in jobs:
+            if account is not None and owner(job) != account:
+                continue
             if job.state is State.PENDING:
                 self.model.end(job, State.CANCELLED, now)
             elif job.state is State.RUNNING and "ending" not in job.extra:
@@ -250,6 +267,8 @@ class Controller:
 
     def _create(self, words: dict[str, str], now: float) -> Completed:
         name = words["ReservationName"]
+        if self.unknown(words["Users"]):
+            return _failed("Error creating the reservation: Invalid user id")
         if now < self.unsettled_until:
             return _failed("Error creating the reservation: Requested nodes are busy")
         if name in self.model.reservations:

@@ -9,7 +9,9 @@ from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.runtime.requests import RequestBuilder
 
-from . import openpbs
+from . import account_rules, openpbs
+from .account_rules import account_there
+from .accounts import placed
 from .arrays import whole
 from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
@@ -77,6 +79,7 @@ def at_the_end(world: World) -> None:
         state, code = JobState(row["state"]), row["exit_code"]
         world.oracle.at_the_end(state, refs, code, kept=kept, cancelled=cancelled)
         world.oracle.results(JobState(row["state"]), results)
+        account_rules.at_the_end(world, row, plan)
         if row["state"] == "FAILED":
             _not_for_a_black_hole(world, row)
         for places in results.values():
@@ -107,7 +110,8 @@ def _result(world: World, ref: Ref) -> set[str]:
     number, where = 0 if row["single"] else ref.component, row["cluster"]
     home = world.home.read(f"{FOLDER}/metabroker-{ref.job}.{number}/{RESULT}")
     builder = RequestBuilder(world.store, world.settings, where)
-    kept = world.by_name[where].files.read(f"{builder.keep(ref)}/{RESULT}")
+    folder = placed(builder.keep(ref), account_there(world, ref, where))
+    kept = world.by_name[where].files.read(f"{folder}/{RESULT}")
     return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
 

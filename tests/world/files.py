@@ -24,12 +24,19 @@ class ClusterFiles(FileSystem):
         self._hung = hung
         self._mended = False
         self.fate: Callable[[], str] = lambda: ""
-        self.make_folders(HOME)
+        self.homes: list[str] = []
+        self.give_home(HOME)
+
+    def give_home(self, path: str) -> None:
+        """Somebody's home is there."""
+        if path not in self.homes:
+            self.homes.append(path)
+            self.make_folders(path)
 
     @property
     def folders(self) -> Sequence[str]:
-        """The folders below home."""
-        return [path for path, inode in self.walk(HOME) if inode.is_folder]
+        """The folders below homes."""
+        return [p for home in self.homes for p, inode in self.walk(home) if inode.is_folder]
 
     @contextlib.contextmanager
     def mended(self) -> Iterator[None]:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Submit
-from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
+from metabroker.broker.events import (
+    Cleaned,
+    ClusterUnreachable,
+    Discarded,
+    Observed,
+    Refused,
+    Unsure,
+)
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
 from metabroker.broker.tokens import Ref
@@ -25,16 +32,18 @@ from metabroker.runtime.watcher import WatchInterval
 from metabroker.store import StoreUnavailable
 
 from . import virtual
+from .account_rules import discarded, not_closed, not_given_up
+from .adapters import adapter
 from .come_and_go import Heeded
 from .home import WorldHome
 from .keeping import goes_on
 from .local_users import wanted_by_others
 from .oracle import Violation
 from .reads import placement
+from .run_as import transport
 from .scenario import WHOLE
 from .splitting import Parts, long_enough
 from .told import chosen, clean, lost, remembered
-from .transport import transport
 
 if TYPE_CHECKING:
     from .host import Host
@@ -72,12 +81,13 @@ class Life:
         self.executors = [
             ClusterExecutor(
                 index,
-                cluster.adapter(settings, transport(host, cluster)),
+                adapter(cluster, settings, transport(host, cluster), host.store),
                 RequestBuilder(
                     host.store,
                     settings,
                     cluster.plan.name,
                     home=WorldHome(host),
+                    users=world.listed,
                     permit=None if host.lease is None else host.lease.permit,
                 ),
                 self.post,
@@ -181,6 +191,7 @@ class Life:
         every = [component.cluster for job in new for component in job.components]
         world.oracle.undrained(every, world.administrator.drained)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
+        not_closed(world, broker)
         self._parts.check(broker)
         for effect in effects:
             if isinstance(effect, Submit):
@@ -197,10 +208,14 @@ class Life:
             self._seen[item.cluster] = (False, self.clock())
         elif isinstance(item, Refused | Unsure):
             self.world.tally.add(f"reply {type(item).__name__} {item.step.value}")
+            if isinstance(item, Refused):
+                not_given_up(item)
         else:
             if isinstance(item, Cleaned):
                 self.world.oracle.cleaned(item.ref)
                 clean(self.world, item.ref)
+            if isinstance(item, Discarded):
+                discarded(self.world, item.ref, *self.world.gate_of(item.ref))
             self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:

@@ -80,6 +80,10 @@ class Network:
             cluster.others_waiting.unanswered(self._world.now)
         return cluster.execute(command)
 
+    def host_is_away(self, cluster: WorldCluster) -> bool:
+        """Whether the host on which commands run cannot be reached."""
+        return cluster.suffers("down") and isinstance(self._away(cluster), Unreached)
+
     def _away(self, cluster: WorldCluster) -> Completed | Unreached:
         """What one hears of a controller that is down; or of the host on which commands run, if
         that cannot be reached either."""

@@ -17,7 +17,7 @@ from metabroker.clusters.openpbs.parsing import NO_HISTORY
 from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State
 from metabroker.clusters.transports.base import Command, Completed
 
-from .controller import Meddling, is_ours, of_the_account, shown
+from .controller import Meddling, is_ours, owner, shown
 from .pbs_ralter import altered
 from .pbs_states import state_of
 
@@ -102,11 +102,12 @@ class Server:
             waiting = [job for job in jobs if job.state is State.PENDING]
             return _said("".join(f"{self._id(job)}\n" for job in waiting))
         name = argv[argv.index("-N") + 1] if "-N" in argv else None
+        accounts = argv[argv.index("-u") + 1].split(",")
         lines = (
             f"{self._id(job)}\n"
             for job in self.model.jobs.values()
             if (ended or not job.state.ended) and name in (None, shown(job))
-            if of_the_account(job) and (name is not None or job.id not in self.unseen)
+            if owner(job) in accounts and (name is not None or job.id not in self.unseen)
         )
         return _said("".join(lines))
 
@@ -146,7 +147,7 @@ class Server:
         state, substate, exit_status = state_of(job)
         fields: dict[str, object] = {
             "Job_Name": shown(job),
-            "Job_Owner": f"{'root' if of_the_account(job) else 'someone'}@{self.name}",
+            "Job_Owner": f"{owner(job)}@{self.name}",
             "job_state": state,
             "substate": substate,
             "ctime": _date(job.submit_time),

@@ -65,7 +65,10 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
     return Settings(
         instance,
         tuple(
-            ClusterSettings(plan.name, plan.reserves, plan.processors, "slurm", plan.unit)
+            ClusterSettings(
+                *(plan.name, plan.reserves, plan.processors, "slurm", plan.unit),
+                acting=bool(plan.acts),
+            )
             for plan in scenario.clusters
         ),
         key=KEY,

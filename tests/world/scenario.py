@@ -41,6 +41,9 @@ LIE = "lie"
 # while. The users of such a world are several.
 DENIES = "denies"
 DENIALS = ("policy", "association", "unreachable")
+# For a while the broker may not act for a user, or not reach that one's files (`how`: see
+# `accounts.TROUBLES`); `then`: which user, "" for all.
+ACCOUNT = "account"
 # Until one has come: a command that makes something is carried out minutes later.
 LATE = "late"
 # Also of one moment: a native job gets another name.
@@ -107,6 +110,7 @@ class ClusterPlan:
     unit: int = 1  # processors are given only by so many at a time
     limited: bool = False  # jobs of its own users have time limits
     queue_every: float | None = None  # how often the brokers look at who waits there, in seconds
+    acts: str = ""  # for users: under the "same" name, or under one of this cluster's ("named")
     system: str = "slurm"  # or "openpbs", or "openpbs-forgets" (no history of ended jobs)
 
 

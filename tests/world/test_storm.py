@@ -31,6 +31,7 @@ QUICK = {
     "joining-jobs-outlive-the-others": 50_000,
     "joining-jobs-do-not-wait": 50_000,
     "joining-jobs-hear-nothing": 50_009,
+    "letters-as-the-broker": 50_000,
 }
 
 

@@ -15,9 +15,7 @@ from metabroker.clusters.transports.base import (
     Files,
     FolderEntry,
     Listed,
-    Transport,
 )
-from metabroker.clusters.transports.fenced import permitted
 from metabroker.clusters.transports.local_files import LocalFiles
 
 from . import virtual
@@ -28,12 +26,6 @@ if TYPE_CHECKING:
     from .host import Host
 
 T = TypeVar("T")
-
-
-def transport(host: Host, cluster: WorldCluster) -> Transport:
-    """The way from a broker's host to a cluster."""
-    way = WorldTransport(host, cluster)
-    return way if host.lease is None else permitted(way, host.lease.permit)
 
 
 class WorldTransport:

@@ -14,6 +14,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.runtime.asked import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
+from .accounts import accounts_of
 from .arrays import ONE, OTHERS, RELEASED_AFTER, SOME, SOME_TASKS, one_that_waits, owner
 from .cancelled import CancelledArrays
 from .dependencies import asked
@@ -77,7 +78,9 @@ class Users:
                 self._world.joining.told(outcome, joins)
                 self._told_job(index, outcome)
 
-        return AskToSubmit(submission, plan.user, None, plan.limit, spec_of(submission), answer)
+        clusters = {name: its.accounts for name, its in self._world.by_name.items()}
+        spec = spec_of(submission, accounts_of(clusters, plan.user))
+        return AskToSubmit(submission, plan.user, None, plan.limit, spec, answer)
 
     def _told_job(self, index: int, job: int) -> None:
         self._world.back.given(index, job)

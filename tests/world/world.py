@@ -13,9 +13,12 @@ from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.gate.positions import known
+from metabroker.runtime.cluster_accounts import Users
 from metabroker.runtime.requests import RequestBuilder
 from metabroker.store.rows import ClusterNames
 
+from .account_rules import OthersWait, account_there
+from .accounts import placed
 from .administrator import Administrator
 from .arrays import too_many
 from .befalling import befall
@@ -50,7 +53,7 @@ from .scenario import (
     Tally,
 )
 from .stores import WorldStore
-from .users import Users
+from .users import Users as WorldUsers
 from .virtual import installed
 
 START = 1_800_000_000.0
@@ -96,9 +99,10 @@ class World:
         ]
         self.by_name = {cluster.plan.name: cluster for cluster in self.clusters}
         self.settings = settings_of(scenario, store.instance)
+        self.others_wait = OthersWait(self)
         self.names = ClusterNames([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
-        self.users = Users(self)
+        self.users = WorldUsers(self)
         self.joining = Joining()
         self.administrator = Administrator(self)
         self.archive = WorldArchive()
@@ -309,13 +313,21 @@ class World:
             return [ref]
         return [Ref(ref.job, ref.attempt, row["component"], row["term"]) for row in rows]
 
-    def _gate(self, ref: Ref) -> tuple[ClusterFiles, str]:
-        """The component's gate, and where it is."""
+    def listed(self) -> Users:
+        """Whom the clusters that act for users list now."""
+        acting = [cluster for cluster in self.clusters if cluster.accounts.acts]
+        return {c.plan.name: c.accounts.users(c.plan.name) for c in acting}
+
+    def gate_of(self, ref: Ref) -> tuple[WorldCluster, str]:
+        """The component's cluster, and where its gate is there."""
         store = self.back.store_of(ref)
         where = _row(store, ref)["cluster"]
-        return self.by_name[where].files, RequestBuilder(store, self.settings, where).gate(
-            ref
-        ) or ""
+        gate = RequestBuilder(store, self.settings, where).gate(ref) or ""
+        return self.by_name[where], placed(gate, account_there(self, ref, where))
+
+    def _gate(self, ref: Ref) -> tuple[ClusterFiles, str]:
+        cluster, gate = self.gate_of(ref)
+        return cluster.files, gate
 
     def _gate_position(self, ref: Ref) -> str | None:
         if not self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt):

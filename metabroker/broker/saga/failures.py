@@ -52,7 +52,7 @@ class Failures:
             ever = event.cause is Cause.INVALID
             self._staging.not_fetched(component, job, event.detail, now, ever=ever)
             return
-        if event.step is Step.CLEAN and component.cause is Cause.STUCK:
+        if event.step is Step.CLEAN and component.cause is event.cause is Cause.STUCK:
             self._completion.not_stuck(component, job, now)
             return
         planned = event.step is Step.RESERVE and job is not None and job.planned is not None

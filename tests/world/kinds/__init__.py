@@ -4,7 +4,17 @@ One world in sixteen is of some kind; a planted mistake that only such worlds ca
 in these (`mutations.planting.among`). Of the world that it is made of a kind keeps some faults.
 """
 
-from . import brokers, clusters, joining, line, users
+from . import accounts, brokers, clusters, joining, line, users
 from .registry import FOR_SEVERAL, KINDS, special
 
-__all__ = ["FOR_SEVERAL", "KINDS", "brokers", "clusters", "joining", "line", "special", "users"]
+__all__ = [
+    "FOR_SEVERAL",
+    "KINDS",
+    "accounts",
+    "brokers",
+    "clusters",
+    "joining",
+    "line",
+    "special",
+    "users",
+]

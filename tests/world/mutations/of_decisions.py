@@ -97,6 +97,7 @@ def no_second_try(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("accounts")
 def refused_discard_is_done(stack: contextlib.ExitStack) -> None:
     """The folder of a gate that cannot be removed counts as removed."""
 

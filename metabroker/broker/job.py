@@ -136,7 +136,7 @@ class Component:
     planned: float | None = None  # its reservation begins then (broker's clock); None: at once
     moving: float | None = None  # to which time its reservation is being moved
     ahead: bool = False  # it claims no processors yet (see `claims`)
-    contradicted: int = 0  # polls in a row that show it pending, against its own records
+    contradicted: int = 0  # polls in a row that speak against its holding anything
     writer: str | None = None  # the job that has started its script, by that one's own word
 
     def reached(self, phase: Phase) -> bool:
@@ -155,7 +155,7 @@ class Component:
 
     @property
     def doubted(self) -> bool:
-        """Whether its claim does not count: see `Claims.judge`."""
+        """Whether its claim does not count: see `Claims.doubt`."""
         return self.contradicted > 1
 
     @property

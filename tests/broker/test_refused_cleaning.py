@@ -71,3 +71,30 @@ def test_one_that_failed_is_to_blame_by_its_own_exit(script: Script, *, sure: bo
     assert job.state is JobState.FAILED
     assert job.reason == "component 0 in delft: its script ended with exit code 3"
     assert job.exit_code == 3
+
+
+def claimed(script: Script) -> int:
+    assert script.bench is not None
+    return script.bench.broker.view.entries[0].claimed
+
+
+def test_what_cannot_be_cleaned_keeps_no_processors_that_its_cluster_shows_idle(
+    script: Script,
+) -> None:
+    """Its gate is its user's, who can keep it from us for as long as they like."""
+    job = the_job(script)
+    first, second = (component.ref for component in job.components)
+    handle(script, Ended(first, 100.0, 0), Ended(second, 100.0, 0), no(job, sure=False))
+    assert claimed(script) == 16
+    script.play("wait 60")
+    script.play("look delft leiden 1.1.0=RUNNING")
+    script.play("look delft leiden")
+    assert claimed(script) == 16, "one poll may be of a moment before"
+    script.play("look delft leiden")
+    assert claimed(script) == 0
+    script.play("look delft leiden 1.1.0=RUNNING")
+    assert claimed(script) == 16, "it is there all the same"
+    script.play("look delft leiden")
+    script.play("look delft leiden")
+    handle(script, Cleaned(first, exit_code=0))
+    assert claimed(script) == 0

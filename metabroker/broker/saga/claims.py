@@ -63,8 +63,12 @@ class Claims:
         user can write, so they are not believed against its cluster: with the second poll in a row
         that shows it pending all the same it holds nothing, until it runs there. (What the first
         shows may be of a moment before.)"""
+        self.doubt(component, pending and component.reached(Phase.ARRIVED) and not component.reserves)
+
+    def doubt(self, component: Component, against: bool) -> None:
+        """A poll speaks `against` its holding anything, or for it: with the second in a row that
+        does it counts as holding nothing."""
         before = component.doubted
-        against = pending and component.reached(Phase.ARRIVED) and not component.reserves
         component.contradicted = component.contradicted + 1 if against else 0
         if component.sibling or component.doubted is before:
             return
@@ -74,7 +78,7 @@ class Claims:
 
     def release(self, component: Component, now: float) -> None:
         """Its processors are held no more: others may start."""
-        self.judge(component, pending=False)
+        self.doubt(component, against=False)
         component.advance(Phase.GONE)
         del self.live[component.cluster][component.ref]
         token = tokens.make(self._state.settings.instance, component.ref)

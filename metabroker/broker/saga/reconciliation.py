@@ -60,7 +60,9 @@ class Reconciliation:
         most, live = self._state.settings.slice, self._claims.live[cluster]
         degraded = [self._parsed(t) for t, r in snapshot.reservations.items() if r.degraded]
         shown = [
-            ref for ref, component in live.items() if _to_be_judged(component) or component.ahead
+            ref
+            for ref, component in live.items()
+            if _to_be_judged(component) or component.ahead or component.step is Step.CLEAN
         ]
         self._shown.add([(cluster, ref) for ref in (*shown, *degraded) if ref is not None])
         self._shown.work(most, now)
@@ -83,6 +85,8 @@ class Reconciliation:
                 self._judge(component, snapshot, now)
             elif component.ahead:
                 self._plans.judge(component, snapshot, now)
+            elif component.step is Step.CLEAN:
+                self._judge_left(component, snapshot)
             self._judge_reservation(component, snapshot, now)
         except Exception as error:  # what is told of one job is no matter of the others
             self._containment.contain(ref.job, error, now, ref)
@@ -158,6 +162,16 @@ class Reconciliation:
                 component.detail, component.hosts, component.submit_time = seen
                 self._state.outbox.changed(component)
             self._judge_pending(component, native, snapshot, now)
+
+    def _judge_left(self, component: Component, snapshot: Snapshot) -> None:
+        """It is to be cleaned up. That may take for ever where its gate is its user's, who can keep
+        it from us: so what its cluster shows nothing of keeps no processors from others."""
+        settings = self._state.settings
+        if snapshot.settled and snapshot.taken_at >= component.asked_at + settings.visible_after:
+            token = tokens.make(settings.instance, component.ref)
+            native = snapshot.jobs.get(token)
+            over = native is None or native.state is NativeState.ENDED
+            self._claims.doubt(component, over and token not in snapshot.reservations)
 
     def _judge_pending(
         self, component: Component, native: NativeJob, snapshot: Snapshot, now: float

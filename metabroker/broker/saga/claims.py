@@ -63,7 +63,9 @@ class Claims:
         user can write, so they are not believed against its cluster: with the second poll in a row
         that shows it pending all the same it holds nothing, until it runs there. (What the first
         shows may be of a moment before.)"""
-        self.doubt(component, pending and component.reached(Phase.ARRIVED) and not component.reserves)
+        self.doubt(
+            component, pending and component.reached(Phase.ARRIVED) and not component.reserves
+        )
 
     def doubt(self, component: Component, against: bool) -> None:
         """A poll speaks `against` its holding anything, or for it: with the second in a row that

@@ -21,14 +21,14 @@ from .after_restore import History
 from .job import Component
 from .observation import Snapshot
 from .state import BrokerState
-from .states import Step
+from .states import Phase, Step
 from .tokens import Ref
 
 ADVICE = (
     "stop the daemon; then `metabroker restore --in-place` if the store came back from an older "
     "state, with --new-instance if another broker goes on with the jobs"
 )
-_NOT_SUBMITTED = frozenset({Step.STAGE, Step.RESERVE})
+_BEFORE_SUBMISSION = frozenset({Step.NONE, Step.STAGE, Step.RESERVE})
 
 
 class StoreBehind(Exception):
@@ -67,10 +67,15 @@ def trouble(
         if ref is None:
             continue
         component = known.get(ref)
-        early = component is not None and component.step in _NOT_SUBMITTED and token in seen.jobs
+        early = component is not None and _not_submitted(component) and token in seen.jobs
         early = early and (cluster in state.first_polls.unseen)
         ahead = begun_elsewhere(state, history, ref, siblings=True)
         ahead = ahead and tokens.proven(state.settings.key, ref)
         if early or ahead:
             return f"the store is older than the clusters: {settings.name} shows {token}"
     return ""
+
+
+def _not_submitted(component: Component) -> bool:
+    """Whether it has never been, as one that is planned for later."""
+    return component.step in _BEFORE_SUBMISSION and not component.reached(Phase.SUBMITTED)

@@ -109,6 +109,15 @@ def test_what_is_submitted_and_is_to_be_reserved_by_the_store_is_a_sign_after_a_
     assert made.view.behind
 
 
+def test_so_is_what_is_submitted_and_is_only_reserved_by_the_store() -> None:
+    """One that is planned for later, say."""
+    made = broker()
+    made.handle(Reserved(Ref(1, 1, 0)), NOW + 1)
+    made._state.first_polls.begin(2, NOW + 100)
+    after(made, look(0, Ref(1, 1, 0)))
+    assert made.view.behind
+
+
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_a_name_that_a_script_has_made_up_is_no_sign(attempt: int) -> None:
     job = 2 if attempt == 1 else 1

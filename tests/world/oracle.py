@@ -65,6 +65,7 @@ class Oracle:
     between: set[Ref] = field(default_factory=set)  # killed between their gates and their scripts
     stood_still: dict[tuple[int, int], float] = field(default_factory=dict)  # attempts: seconds
     contested: set[int] = field(default_factory=set)
+    unseen: set[Ref] = field(default_factory=set)  # not to be cleaned, and not seen there
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
     _barred: dict[int, object] = field(default_factory=dict)  # where waiting jobs may not go
     _aside: set[int] = field(default_factory=set)  # could go nowhere as others were started
@@ -221,10 +222,13 @@ class Oracle:
     def within(self, broker: Broker, clusters: Sequence[tuple[int, bool]]) -> None:
         """The broker never claims more of a cluster than it has; but of one that others want, too,
         or did in a life before, where a sibling may come up while others of its jobs are on their
-        way."""
+        way. What cannot be cleaned up, and is not seen there, holds nothing: that is found out anew
+        in each life."""
         entries = broker.view.entries
         for cluster, (most, wanted) in enumerate(clusters):
-            claimed = sum(part.claimed for part in broker.view.components(cluster))
+            parts = list(broker.view.components(cluster))
+            self.unseen.update(p.ref for p in parts if p.step is Step.CLEAN and p.doubted)
+            claimed = sum(part.claimed for part in parts if part.ref not in self.unseen)
             if entries[cluster].contested_until:
                 self.contested.add(cluster)
             if claimed > most and not wanted and cluster not in self.contested:

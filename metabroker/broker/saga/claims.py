@@ -76,7 +76,8 @@ class Claims:
             return
         counts = -component.processors if component.doubted else component.processors
         self._state.ledger.claim(component.cluster, counts)
-        self._queues.changed = True
+        if component.doubted:
+            self._queues.grown(component.cluster)
 
     def release(self, component: Component, now: float) -> None:
         """Its processors are held no more: others may start."""

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from math import inf
 
 from metabroker.policy.availability import (
@@ -31,7 +30,7 @@ from metabroker.policy.profile import Profile
 from metabroker.policy.request import Placement, Request
 
 from . import tokens
-from .job import Component, Job
+from .job import Job
 from .observation import SOON, Snapshot
 from .queues import Queues
 from .resource_limits import Usage
@@ -59,9 +58,9 @@ class Planning:
         """Who has not started may get a time. `usage`: what is in use, for limits."""
         if not self._state.settings.plan_ahead:
             return
-        standing = sorted(self._saga.plans.standing(), key=_in_order)
+        standing = self._saga.plans.standing()
         for job in standing:
-            self._start_earlier(job, standing, now)
+            self._start_earlier(job, now)
         contested = self._state.ledger.contested(now, line=False)
         waiting = self._waiting() if contested else []
         counts = Counter(job.queue for job in standing)
@@ -223,9 +222,9 @@ class Planning:
 
     # --- earlier ------------------------------------------------------------------------------
 
-    def _start_earlier(self, job: Job, standing: Sequence[Job], now: float) -> None:
+    def _start_earlier(self, job: Job, now: float) -> None:
         """If all that it was promised is idle now, or will be free much earlier, it need not
-        wait. `standing`: all that have a plan."""
+        wait."""
         plans, settings = self._saga.plans, self._state.settings
         parts, planned = job.components, job.planned
         if planned is None or planned - settings.plan_soon <= now or not is_held(job):
@@ -234,7 +233,7 @@ class Planning:
             return
         if not plans.may_try(job, now):
             return
-        if self._is_idle(job, standing, now):
+        if self._is_idle(job, now):
             plans.tried(job, now)
             self._saga.attempts.move(job, float(math.ceil(now + self._soon(job))), now)
             return
@@ -243,31 +242,9 @@ class Planning:
         plans.later(job, now, min(plans.pause(job, now), settings.plan_again))
         where = Request(job.request.sizes, tuple(c.cluster for c in parts))
         start, _ = self._earliest(job, where, now + settings.plan_lead, now)
-        if start >= planned - max(_WORTH_IT, (planned - now) * _PART):
-            return
-        if not self._is_behind(job, start, standing, now):
+        if start < planned - max(_WORTH_IT, (planned - now) * _PART):
             plans.tried(job, now)
             self._saga.attempts.move(job, start, now)
-
-    def _is_behind(self, job: Job, start: float, standing: Sequence[Job], now: float) -> bool:
-        """Whether it waits for its turn: others that are planned before that time have to wait for
-        the cluster's other users there. What these leave stands idle until it is enough for one
-        job, which need not be for several at once."""
-        for cluster, wanted in _asked([job]).items():
-            before = _asked(other for other in standing if other is not job and _by(other, start))
-            if before[cluster] and before[cluster] + wanted > self._own_by(cluster, start, now):
-                return True
-        return False
-
-    def _own_by(self, cluster: int, start: float, now: float) -> int:
-        """Processors that nobody holds there, or jobs of ours that are over by then."""
-        found = max(0, self._state.ledger.unclaimed(cluster))
-        for component in self._saga.claims.live[cluster].values():
-            job = self._state.jobs.get(component.ref.job)
-            takes = 0 if job is None else job.may_take
-            if (component.start_time or now) + takes <= start:
-                found += component.claimed
-        return found
 
     def _soon(self, job: Job) -> float:
         """How many seconds from now on its clusters can have moved its reservations, and could have
@@ -276,51 +253,16 @@ class Planning:
         takes = sum(entries[component.cluster].moves_take for component in job.components)
         return max(self._state.settings.plan_soon, 2 * takes)
 
-    def _is_idle(self, job: Job, standing: Sequence[Job], now: float) -> bool:
+    def _is_idle(self, job: Job, now: float) -> bool:
         """Whether as many processors as it needs are idle in its clusters, as far as is seen: what
-        a reservation keeps that begins soon, or any. What others are being moved to is theirs."""
+        a reservation keeps that begins soon, or any."""
         needed, ledger = Counter[int](), self._state.ledger
         for component in job.components:
+            token = tokens.make(self._state.settings.instance, component.ref)
+            last = ledger.entries[component.cluster].snapshot
+            kept = 0 if last is None else last.ours.get(token, 0)
             if not ledger.takes_jobs(component.cluster, now):
                 return False
-            if not self._is_kept(component):
+            if kept < component.processors:
                 needed[component.cluster] += component.processors
-        soon = now + self._state.settings.plan_lead
-        for other in standing:
-            if other is not job and _moves_by(other, soon):
-                for component in other.components:
-                    if component.cluster in needed and not self._is_kept(component):
-                        needed[component.cluster] += component.processors
         return all(ledger.unclaimed(cluster) >= wanted for cluster, wanted in needed.items())
-
-    def _is_kept(self, component: Component) -> bool:
-        """Whether a reservation keeps its processors idle already, as was seen."""
-        last = self._state.ledger.entries[component.cluster].snapshot
-        token = tokens.make(self._state.settings.instance, component.ref)
-        return last is not None and last.ours.get(token, 0) >= component.processors
-
-
-def _in_order(job: Job) -> tuple[float, int]:
-    """Who is planned for the earliest time comes first."""
-    return job.planned or 0.0, job.seq
-
-
-def _asked(jobs: Iterable[Job]) -> Counter[int]:
-    """How many processors of each cluster they are to have."""
-    found = Counter[int]()
-    for component in chain.from_iterable(job.components for job in jobs):
-        found[component.cluster] += component.processors
-    return found
-
-
-def _by(job: Job, time: float) -> bool:
-    """Whether it is planned by then, or is just being moved there."""
-    return all((c.moving or c.planned or time) <= time for c in job.components)
-
-
-def _moves_by(job: Job, time: float) -> bool:
-    """Whether its reservations are just being moved, or made, to begin by then."""
-    return any(
-        component.step is Step.RESERVE and (component.moving or component.planned or time) <= time
-        for component in job.components
-    )

@@ -271,8 +271,6 @@ def test_what_cannot_be_moved_takes_the_others_back_to_where_they_were(
         site.handle(Unsure(second.ref, Step.RESERVE, "timed out"))
     (back,) = of(site.effects, Reserve)
     assert (back.ref, back.start, back.move) == (asked.ref, promised, True)
-    site.busy = [32, 32]
-    site.look()
     site.handle(Refused(back.ref, Step.RESERVE, Cause.BUSY, "Reservation already started"))
     assert (job.state, job.planned) == (JobState.RESERVING, promised)
     assert {c.step for c in job.components} == {Step.NONE}

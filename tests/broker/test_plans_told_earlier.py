@@ -7,7 +7,7 @@ import pytest
 from metabroker.broker.effects import Effect, Reserve
 from metabroker.broker.events import Refused, Reserved
 from metabroker.broker.job import Job
-from metabroker.broker.states import Cause, JobState, Step
+from metabroker.broker.states import Cause, Step
 from metabroker.policy.availability import Held
 
 from .planned import DELFT, FREE_AT, LEIDEN, Site
@@ -66,53 +66,4 @@ def test_it_begins_as_soon_as_its_clusters_could_have_moved_it_there_and_back() 
     site.busy = [24, 23]
     (again,) = moves(site.pass_time(0.5))
     assert 2 * 4 < (again.start or 0.0) - site.now < 2 * 5 + 1
-    site.bench.close()
-
-
-def started(site: Site, job: Job) -> None:
-    """Its reservations are moved to now, and its components run."""
-    site.reserve_all()
-    assert job.state is JobState.SUBMITTING, job.state
-
-
-def test_one_at_a_time_is_moved_to_where_it_has_to_wait_for_others_jobs() -> None:
-    site = Site()
-    first, second = site.planned(), site.planned()
-    site.held = {c: [Held(32, FREE_AT - 300)] for c in (DELFT, LEIDEN)}
-    site.pass_time(30)
-    asked = site.reserve_all()
-    assert {effect.ref.job for effect in asked} == {first.id}
-    assert first.planned == FREE_AT - 295 and second.planned == FREE_AT + 5
-    site.pass_time(60)
-    assert not moves(site.effects)
-    site.bench.close()
-
-
-def test_several_are_moved_to_where_jobs_of_ours_will_be_over() -> None:
-    site = Site()
-    runs = site.planned(16, 16)
-    site.busy = [16, 16]
-    site.effects = [*moves(site.pass_time(5))]
-    started(site, runs)
-    site.busy = [32, 32]
-    site.held = {c: [Held(32, FREE_AT + 900)] for c in (DELFT, LEIDEN)}
-    site.pass_time(20)
-    late = [site.planned(), site.planned()]
-    assert [job.planned for job in late] == [FREE_AT + 905, FREE_AT + 905]
-    over = site.now + 620
-    site.held = {c: [Held(16, over), Held(16, FREE_AT + 900)] for c in (DELFT, LEIDEN)}
-    asked = moves(site.pass_time(30))
-    assert {(e.ref.job, e.start) for e in asked} == {(job.id, over + 5) for job in late}
-    site.bench.close()
-
-
-def test_what_is_idle_is_tried_for_one_and_then_for_the_next() -> None:
-    site = Site()
-    first, second = site.planned(), site.planned()
-    site.busy = [24, 24]
-    (asked,) = moves(site.pass_time(5))
-    assert asked.ref.job == first.id
-    site.handle(Refused(asked.ref, Step.RESERVE, Cause.BUSY, "jobs may have its processors"))
-    (again,) = moves(site.effects)
-    assert again.ref.job == second.id
     site.bench.close()

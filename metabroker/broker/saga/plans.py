@@ -148,7 +148,6 @@ class Plans:
             entry = self._state.ledger.entries[component.cluster]
             entry.has_moved(now - component.asked_at)
             self._stays(component, job, now)
-            self._queues.changed = True  # another one's reservation may be on what is idle there
             return True
         if event.cause not in (Cause.BUSY, Cause.LOST):
             return False

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 
-from .command_errors import Garbled
+from metabroker.broker.observation import NativeJob
+
+from .command_errors import Garbled, answered
 from .operation import Operation, time_now
-from .port import ClusterRefusal, UnknownOutcome
+from .port import ClusterRefusal, NativeSubmission, UnknownOutcome
 from .transports.base import CommandLost, CommandMissing
 
 EVERY = 600.0
@@ -50,3 +53,24 @@ class ClockWatch:
             self.offset = None  # whether the cluster answers is for the poll itself to say
             self._next = now + min(self._every, _AGAIN)
         return 1
+
+    def dated(
+        self, done: NativeSubmission, listed: Callable[[], Operation[list[NativeJob]]]
+    ) -> Operation[NativeSubmission]:
+        """What was just submitted, with its submit time by the cluster's clock: its script may
+        rename it before a poll shows it, and then only its id and that time tell which it is.
+        `listed` asks for the job by its id, where the clock was never told.
+
+        Raises:
+            UnknownOutcome: the cluster does not answer: the job is looked for by its token.
+        """
+        if done.submit_time is not None or not self._every:
+            return done
+        if self.known:
+            return replace(done, submit_time=(yield from time_now()) + self.known)
+        try:
+            jobs = yield from answered(listed())
+        except ClusterRefusal as refusal:
+            raise UnknownOutcome(refusal.detail) from refusal
+        times = [job.submit_time for job in jobs if job.native_id == done.native_id]
+        return replace(done, submit_time=times[0] if times else None)

@@ -149,6 +149,8 @@ class OpenPBSCluster(GatedCluster):
         script = wrapper(request, self._options.name, system="openpbs", acting=acting)
         submitting = self._pace.working(operations.submit(self._who, request, script))
         done = yield from self._submitted(request, submitting, gone)
+        listed = partial(operations.find_by_id, self._who, done.native_id)
+        done = yield from self._clock.dated(done, listed)
         self._known.submitted(done.native_id)
         self._queue.submitted(done.native_id)
         return done

@@ -194,6 +194,12 @@ def find(
     )
 
 
+def find_by_id(who: PbsIdentity, native_id: str) -> Operation[list[NativeJob]]:
+    """The account's job that has this id now."""
+    jobs = yield from _jobs([native_id], history=True)
+    return [native_job(job) for job in jobs if job.owner == who.user]
+
+
 def reservations_of(who: PbsIdentity, token: str) -> Operation[list[PbsReservation]]:
     """The reservations of one token: names are not unique."""
     found = yield from _reservations()

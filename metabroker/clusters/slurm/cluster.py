@@ -135,6 +135,8 @@ class SlurmCluster(GatedCluster):
         script = wrapper(request, self._options.name, acting=self._who.acting)
         submitting = operations.submit(self._who, request, script)
         done = yield from self._submitted(request, submitting, gone)
+        listed = partial(operations.find_by_id, self._who, done.native_id)
+        done = yield from self._clock.dated(done, listed)
         self._queue.submitted(done.native_id)
         return done
 

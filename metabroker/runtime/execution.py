@@ -59,9 +59,9 @@ def step_of(effect: PendingEffect) -> Step:
 
 
 _NO_FOLDER = "the store does not know the component's folder"
-# Seconds between two looks for the answer. A component at the barrier naps for 0.05, where its
-# `sleep` knows only whole seconds for 1.
-_NAPS = (0.02, 0.02, 0.02, 0.04, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5)
+# Seconds between two looks for the answer. A component at the barrier naps for 0.02 at first, later
+# for 0.1, where its `sleep` knows only whole seconds for 1.
+_NAPS = (0.01, 0.01, 0.02, 0.02, 0.04, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5)
 
 
 def carrying(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> Operation[Event]:

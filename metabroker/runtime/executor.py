@@ -171,7 +171,7 @@ class ClusterExecutor:
             elif isinstance(effect, Fetch):
                 self._carrier.before_transfer(effect.ref, self.index)
             task = carrying(effect, cluster, self._builder)
-            return carry_out(task, self._transport, self._rest(effect))
+            return carry_out(task, self._transport, self._rest(effect), self._clock)
         except Stopped as stopped:
             return Unsure(effect.ref, step, str(stopped))
         except ClusterRefusal as refusal:
@@ -222,7 +222,7 @@ class ClusterExecutor:
             account = None if ref is None else self._builder.account(ref)
             cluster = as_account(self.cluster, account)
             task = carrying_stray(effect, cluster, self._builder)
-            carry_out(task, self._transport, self._wait)
+            carry_out(task, self._transport, self._wait, self._clock)
         except (ClusterRefusal, UnknownOutcome, Stopped, StoreUnavailable) as error:
             log.warning("%s: %s: %s", self.name, effect.token, error, extra=extra)
         except Exception:

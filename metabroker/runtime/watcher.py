@@ -30,22 +30,26 @@ _AFTER_ERROR = 2.0
 @dataclass(frozen=True, slots=True)
 class WatchInterval:
     """Seconds between two looks: `quick` while a component is on its way to its start, else
-    `slow`. With `growth` above 1 the pause grows from `quick` to `slow` while nothing changes."""
+    `slow`. With `growth` above 1 the pause grows from `quick` to `slow` while nothing changes, and
+    is twice as long as a look takes, up to `longer`."""
 
     quick: float
     slow: float
     growth: float = 1.0
+    longer: float = 0.0
 
-    def after(self, pause: float, *, news: bool, on_its_way: bool) -> float:
-        """The next pause."""
+    def after(self, pause: float, took: float, *, news: bool, on_its_way: bool) -> float:
+        """The next pause, after one of `pause` and a look that `took` so long (all in seconds)."""
         if self.growth == 1.0:
             return self.quick if on_its_way else self.slow
-        return self.quick if news else min(self.slow, max(self.quick, pause) * self.growth)
+        least = max(self.quick, min(self.longer, 2 * took))
+        return least if news else min(self.slow, max(least, pause) * self.growth)
 
 
 NEAR = WatchInterval(0.03, 0.1)
-FAR = WatchInterval(0.08, 2.0, growth=1.25)
-"""Each look is a command on a login host that others use too."""
+FAR = WatchInterval(0.03, 2.0, growth=1.05, longer=0.08)
+"""Each look is a command on a login host that others use too: a third of the time at most where
+looks are short, and ever less often while nothing changes."""
 
 
 def as_account(cluster: Cluster, account: str | None) -> Cluster:
@@ -191,6 +195,7 @@ class Watcher:
                 if self._closed:
                     return
                 refs, fresh, self._fresh = self._records.watched(), self._fresh, False
+            began = time.monotonic()
             try:
                 news = self._look(refs) or fresh
             except (UnknownOutcome, ClusterRefusal) as error:
@@ -206,7 +211,8 @@ class Watcher:
             else:
                 with self._wake:
                     on_its_way = self._records.on_its_way
-                pause = self._pace.after(pause, news=news, on_its_way=on_its_way)
+                took = time.monotonic() - began
+                pause = self._pace.after(pause, took, news=news, on_its_way=on_its_way)
 
     def _look(self, refs: Sequence[Ref]) -> bool:
         """One look; whether it told anything new."""

@@ -279,6 +279,16 @@ class Job:
             )
         return self.state is JobState.RUNNING
 
+    def lets_run(self, component: Component) -> bool:
+        """Whether the component is to be cleaned up only unless its script has started: it would
+        stay pending for long, or its submission was refused, or not answered in time, and an
+        earlier try of that may have got through."""
+        if component.cause is Cause.STUCK:
+            return True
+        submitted = component.started or component.reached(Phase.SUBMITTED)
+        tried = self.single and self.goal is Goal.FAIL and not submitted
+        return tried and self.uncertain is None and component in self.components
+
     def leave_attempt(self) -> None:
         """Be in no attempt; what clusters still hold of the present one is kept apart."""
         self.components = []

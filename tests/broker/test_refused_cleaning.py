@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.broker.events import Cleaned, Ended, Event, Refused, Unsure
+from metabroker.broker.effects import Clean, Effect
+from metabroker.broker.events import (
+    CancelJob,
+    Cleaned,
+    Ended,
+    Event,
+    Refused,
+    Started,
+    Submitted,
+    Unsure,
+)
 from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, JobState, Step
+from metabroker.broker.tokens import Ref
 
 from .script import Script
 
@@ -98,3 +109,76 @@ def test_what_cannot_be_cleaned_keeps_no_processors_that_its_cluster_shows_idle(
     script.play("look delft leiden")
     handle(script, Cleaned(first, exit_code=0))
     assert claimed(script) == 0
+
+
+@pytest.fixture
+def repeated() -> Script:
+    """A single job was submitted without an answer; the second try is refused."""
+    made = Script()
+    for line in (
+        "begin clusters=delft:32",
+        "look delft",
+        "submit components=16",
+        "unsure 1.1.0 submit",
+        "wait 1",
+    ):
+        made.play(line)
+    ref = the_job(made).components[0].ref
+    assert [e.unless_started for e in cleans(made, refused(ref))] == [True]
+    return made
+
+
+def refused(ref: Ref) -> Event:
+    return Refused(ref, Step.SUBMIT, Cause.UNREACHABLE, "ssh: no route to host")
+
+
+def may_run(ref: Ref) -> Event:
+    return Refused(ref, Step.CLEAN, Cause.STUCK, "its script may have started")
+
+
+def effects(script: Script, event: Event) -> tuple[Effect, ...]:
+    assert script.bench is not None
+    return tuple(script.bench.handle(event).effects)
+
+
+def cleans(script: Script, event: Event) -> list[Clean]:
+    return [e for e in effects(script, event) if isinstance(e, Clean)]
+
+
+def test_a_submission_that_got_through_though_a_later_try_was_refused_is_let_run(
+    repeated: Script,
+) -> None:
+    job = the_job(repeated)
+    ref = job.components[0].ref
+    handle(repeated, may_run(ref))
+    assert job.goal is None and job.components[0].step is Step.SUBMIT
+    handle(repeated, Submitted(ref, "77", 10.0), Started(ref, 20.0, "node1"))
+    assert job.components[0].started
+    handle(repeated, Ended(ref, 30.0, 0), Cleaned(ref, exit_code=0))
+    assert job.state is JobState.COMPLETED
+
+
+def test_one_that_has_started_goes_on_though_its_submission_is_refused_again(
+    repeated: Script,
+) -> None:
+    job = the_job(repeated)
+    ref = job.components[0].ref
+    handle(repeated, may_run(ref), Started(ref, 20.0, "node1"))
+    assert cleans(repeated, refused(ref)) == []
+    assert job.state is JobState.RUNNING and job.components[0].step is Step.NONE
+
+
+def test_one_that_had_not_got_through_is_cleaned_up_and_placed_anew(repeated: Script) -> None:
+    job = the_job(repeated)
+    ref = job.components[0].ref
+    handle(repeated, Cleaned(ref, shut=True))
+    assert job.state is JobState.QUEUED and not job.components
+
+
+def test_one_whose_user_cancels_it_is_ended_though_its_script_may_run(repeated: Script) -> None:
+    job = the_job(repeated)
+    ref = job.components[0].ref
+    handle(repeated, CancelJob(job.id, "anna"), may_run(ref))
+    said = repeated.play("wait 1")
+    assert any("-> Clean 1.1.0" in line for line in said)
+    assert not any("unless_started" in line for line in said)

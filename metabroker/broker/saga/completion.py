@@ -49,14 +49,19 @@ class Completion:
         self._state.note(now, job, component, "stuck", why=why)
         self.finish(job, Goal.FAIL, now)
 
-    def not_stuck(self, component: Component, job: Job | None, now: float) -> None:
-        """It has started meanwhile: it goes on, unless somebody has ended its job."""
+    def let_run(self, component: Component, job: Job | None, now: float) -> None:
+        """Its script may have started meanwhile: it goes on, unless somebody has ended its job. One
+        that is not known to have been submitted is looked for, and submitted if it is not there."""
         component.cause = None
         if job is None or job.goal is not Goal.FAIL:
             self._pending.start(component, Step.CLEAN, now)
             return
         job.goal = None
-        self._pending.done(component)
+        if component.reached(Phase.SUBMITTED):
+            self._pending.done(component)
+        else:
+            self._pending.ask_again(component, Step.SUBMIT, now)
+            self._state.set_deadline(job, now + self._state.settings.submit_timeout)
         self._pending.watch(component)
         self._state.outbox.changed(job)
 

@@ -52,8 +52,11 @@ class Failures:
             ever = event.cause is Cause.INVALID
             self._staging.not_fetched(component, job, event.detail, now, ever=ever)
             return
-        if event.step is Step.CLEAN and component.cause is event.cause is Cause.STUCK:
-            self._completion.not_stuck(component, job, now)
+        if _found_started(event, component, job):
+            self._completion.let_run(component, job, now)
+            return
+        if event.step is Step.SUBMIT and component.started:
+            self._pending.done(component)  # An earlier try got through.
             return
         planned = event.step is Step.RESERVE and job is not None and job.planned is not None
         if planned and job is not None and self._plans.refused(component, job, event, now):
@@ -147,3 +150,10 @@ class Failures:
         if job is not None and shut and job.single and not component.started:
             # Shut before it started: the job need not wait for its cluster to answer.
             self._outcome.decide(job, now)
+
+
+def _found_started(event: Refused, component: Component, job: Job | None) -> bool:
+    """Whether it was not cleaned up, since its script may have started, and may so go on."""
+    if event.step is not Step.CLEAN or event.cause is not Cause.STUCK:
+        return False
+    return component.cause is Cause.STUCK or (job is not None and job.lets_run(component))

@@ -62,6 +62,14 @@ class PendingSteps:
         component.retry_at = now + self._state.settings.retry_delay(component.tries)
         self._state.timers.set(component.retry_at, component.ref)
 
+    def ask_again(self, component: Component, step: Step, now: float) -> None:
+        """The step is pending once more, which was tried before: after a pause."""
+        component.step = step
+        component.tries = 0
+        component.asked_at = now
+        self.retry_later(component, now)
+        self._state.outbox.changed(component)
+
     def repeat(self, component: Component) -> None:
         """The pause is over: hand the step out again."""
         component.retry_at = None
@@ -99,8 +107,9 @@ class PendingSteps:
         if component.step is Step.OPEN:
             return Open(ref, cluster, self._until(component))
         if component.step is Step.CLEAN:
-            stuck = component.cause is Cause.STUCK
-            return Clean(ref, cluster, component.reserves, component.native, stuck)
+            of = self._state.jobs.get(ref.job)
+            spared = component.cause is Cause.STUCK if of is None else of.lets_run(component)
+            return Clean(ref, cluster, component.reserves, component.native, spared)
         if component.step is Step.FETCH:
             return Fetch(ref, cluster, again)
         if component.step in (Step.KEEP, Step.DISCARD):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from pathlib import Path
@@ -46,11 +47,13 @@ def setting(server: PbsServer) -> str:
     return f'{own}PATH="$PATH:{server.bin}"; export METABROKER_MASTER_ADDR={here}; '
 
 
-def hosts(site: Site, job: int) -> list[str]:
-    """Of each rank, by what PBS says of its component's nodes."""
-    here = os.uname().nodename
-    first, second = site.show(job)["components"][2]["hosts"]
-    return [here, here, here, first, first, second]
+def hosts(site: Site, server: PbsServer, job: int) -> list[str]:
+    """Of each rank, by what PBS says of its component: two are on one of its two nodes."""
+    native = site.show(job)["components"][2]["native_id"]
+    (found,) = json.loads(server.run("qstat", "-x", "-f", "-F", "json", native))["Jobs"].values()
+    chunks = [chunk.split("/")[0] for chunk in found["exec_host"].split("+")]
+    assert len(chunks) == 3 and len(set(chunks)) == 2
+    return [os.uname().nodename] * 3 + chunks
 
 
 def test_one_mpi_world(site: Site, apart: Apart, server: PbsServer, mpi: tuple[str, Path]) -> None:
@@ -60,7 +63,9 @@ def test_one_mpi_world(site: Site, apart: Apart, server: PbsServer, mpi: tuple[s
         job, lines = run(site, apart, line, places=PLACES)
         assert sorted(lines) == [
             f"rank {n} of 6: sum 21 in {cluster} on {host}"
-            for n, (cluster, host) in enumerate(zip(CLUSTERS, hosts(site, job), strict=True))
+            for n, (cluster, host) in enumerate(
+                zip(CLUSTERS, hosts(site, server, job), strict=True)
+            )
         ]
     site.wait_clean()
 
@@ -69,12 +74,13 @@ def test_a_process_for_each_slot(site: Site, apart: Apart, server: PbsServer) ->
     told = "$METABROKER_RANK $METABROKER_LOCAL_RANK $METABROKER_CLUSTER $(uname -n)"
     line = f"metabroker-launch --label sh -c 'echo \"{told}\"; echo $METABROKER_NODE_RANK >&2'"
     job, lines = run(site, apart, setting(server) + line, places=PLACES)
-    places = zip((0, 0, 0, 0, 1, 0), CLUSTERS, hosts(site, job), strict=True)
+    where = hosts(site, server, job)
+    own = [where[:n].count(host) if n >= 3 else 0 for n, host in enumerate(where)]
     assert sorted(lines) == [
-        f"[{n}] {n} {own} {cluster} {host}" for n, (own, cluster, host) in enumerate(places)
+        f"[{n}] {n} {own[n]} {cluster} {where[n]}" for n, cluster in enumerate(CLUSTERS)
     ]
     errors = (apart.jobs / f"err.{job}.2").read_text().splitlines()
-    assert sorted(errors) == ["[3] 3", "[4] 3", "[5] 4"]
+    assert sorted(errors) == [f"[{n}] {3 + (where[n] != where[3])}" for n in (3, 4, 5)]
 
 
 def test_a_process_that_fails_ends_all_on_all_nodes(

@@ -85,12 +85,16 @@ def account_there(world: World, ref: Ref, cluster: str) -> str | None:
 # --- what is told -----------------------------------------------------------------------------
 
 
-def discarded(world: World, ref: Ref, cluster: WorldCluster, gate: str) -> None:
-    """The gate of a component counts as removed.
+def discarded(world: World, ref: Ref) -> None:
+    """The gate of a component counts as removed. Where its records are gone, another broker has
+    removed them while this one was stopped: where the gate was is not known any more.
 
     Raises:
         Violation: it is still there.
     """
+    if not world.back.store_of(ref).jobs.attempt(ref.job, ref.attempt):
+        return
+    cluster, gate = world.gate_of(ref)
     with cluster.files.mended():
         names = cluster.files.names(gate)
     late = {gate, *(f"{gate}/{name}" for name in names or ())} <= cluster.litter

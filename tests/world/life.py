@@ -215,7 +215,7 @@ class Life:
                 self.world.oracle.cleaned(item.ref)
                 clean(self.world, item.ref)
             if isinstance(item, Discarded):
-                discarded(self.world, item.ref, *self.world.gate_of(item.ref))
+                discarded(self.world, item.ref)
             self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:

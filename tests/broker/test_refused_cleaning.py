@@ -168,6 +168,21 @@ def test_one_that_has_started_goes_on_though_its_submission_is_refused_again(
     assert job.state is JobState.RUNNING and job.components[0].step is Step.NONE
 
 
+def test_one_that_is_refused_again_and_again_is_asked_for_at_the_longest_pause_only(
+    repeated: Script,
+) -> None:
+    """Its gate is its user's, who can have it look as if its script had started."""
+    job = the_job(repeated)
+    ref = job.components[0].ref
+    assert repeated.bench is not None
+    longest = repeated.bench.broker.settings.retry_most
+    for _ in range(5):
+        handle(repeated, may_run(ref))
+        assert repeated.play(f"wait {0.9 * longest}") == []
+        assert any("-> Submit 1.1.0" in line for line in repeated.play(f"wait {0.2 * longest}"))
+        assert [e.unless_started for e in cleans(repeated, refused(ref))] == [True]
+
+
 def test_one_that_had_not_got_through_is_cleaned_up_and_placed_anew(repeated: Script) -> None:
     job = the_job(repeated)
     ref = job.components[0].ref

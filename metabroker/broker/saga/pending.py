@@ -63,11 +63,13 @@ class PendingSteps:
         self._state.timers.set(component.retry_at, component.ref)
 
     def ask_again(self, component: Component, step: Step, now: float) -> None:
-        """The step is pending once more, which was tried before: after a pause."""
+        """A step that was given up is pending once more, after the longest pause: whoever can have
+        it given up again and again, by a gate that is the user's own, keeps nobody busy by that."""
         component.step = step
-        component.tries = 0
+        component.tries = 1
         component.asked_at = now
-        self.retry_later(component, now)
+        component.retry_at = now + self._state.settings.retry_most
+        self._state.timers.set(component.retry_at, component.ref)
         self._state.outbox.changed(component)
 
     def repeat(self, component: Component) -> None:

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.simulation_speed import TRACE, read_trace
+from metabroker.experiments.four_clusters import EVEN, run
 from metabroker.simulation import Finished, SimJob, simulate
-from metabroker.simulation.experiments.four_clusters import EVEN, run
 from metabroker.simulation.kernel.layout import Records
 from metabroker.simulation.kernel.play import machine
 from metabroker.simulation.measure import Measurements

@@ -17,22 +17,22 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from metabroker.policy import Options
-from metabroker.simulation.executor import executor_of
-from metabroker.simulation.experiments import ernemann_2002_claims, four_clusters, grids
-from metabroker.simulation.experiments import karatza_hilzer_2002 as kh
-from metabroker.simulation.experiments.ctc import Replayed, log
-from metabroker.simulation.experiments.das import measured, total_sizes, traced
-from metabroker.simulation.experiments.evidence import Below, Close, Comparison, Quantity
-from metabroker.simulation.experiments.experiment import METRICS
-from metabroker.simulation.experiments.result_cache import (
+from metabroker.experiments import ernemann_2002_claims, four_clusters, grids
+from metabroker.experiments import karatza_hilzer_2002 as kh
+from metabroker.experiments.ctc import Replayed, log
+from metabroker.experiments.das import measured, total_sizes, traced
+from metabroker.experiments.evidence import Below, Close, Comparison, Quantity
+from metabroker.experiments.experiment import METRICS
+from metabroker.experiments.result_cache import (
     KeptResults,
     ResultCache,
     trials,
     users_folder,
 )
-from metabroker.simulation.experiments.scale import FULL
-from metabroker.simulation.experiments.search import Search
+from metabroker.experiments.scale import FULL
+from metabroker.experiments.search import Search
+from metabroker.policy import Options
+from metabroker.simulation.executor import executor_of
 from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.workloads.distributions import Discrete, Exponential, Law, Lognormal
 from metabroker.simulation.workloads.runtimes import Runtimes, work

@@ -12,8 +12,8 @@ from metabroker.cli import common
 from metabroker.cli.errors import FAILED, USAGE, CliError, tell
 
 if TYPE_CHECKING:
-    from metabroker.simulation.advice.advice import Advice
-    from metabroker.simulation.advice.site import Site
+    from metabroker.advice.advice import Advice
+    from metabroker.advice.site import Site
 
 FOLDER = "metabroker-advice"
 _LOG = "log.swf"
@@ -81,7 +81,7 @@ def advise(
             _write(log, _lines([*sources, *more]))
         title = "the broker's history" if from_history else ", ".join([*sources, *more])
         advice = _advise(_site(log, clusters, title), policy, processes, dask)
-        from metabroker.simulation.advice import report
+        from metabroker.advice import report
 
         written = [str(path) for path in report.write(advice, folder)]
     except OSError as error:
@@ -141,7 +141,7 @@ def _lines(files: list[str]) -> Iterable[str]:
 
 
 def _site(log: Path, clusters: str | None, title: str) -> Site:
-    from metabroker.simulation.advice.site import Site
+    from metabroker.advice.site import Site
     from metabroker.traces.errors import TraceError
     from metabroker.traces.swf import read
 
@@ -167,8 +167,8 @@ def _sizes(text: str) -> dict[str, int]:
 
 
 def _advise(site: Site, policy: str | None, processes: int | None, dask: str | None) -> Advice:
+    from metabroker.advice.advice import NoAdvice, advise
     from metabroker.policy import PLANNERS, POLICIES
-    from metabroker.simulation.advice.advice import NoAdvice, advise
     from metabroker.simulation.executor import executor_of, usable_processors
 
     now = policy or ("EASY" if len(site.processors) == 1 else "GS")

@@ -12,8 +12,8 @@ from metabroker.cli import common
 from metabroker.cli.errors import FAILED, USAGE, CliError
 
 if TYPE_CHECKING:
-    from metabroker.simulation.experiments.result_cache import KeptResults, ResultCache
-    from metabroker.simulation.experiments.scale import Scale
+    from metabroker.experiments.result_cache import KeptResults, ResultCache
+    from metabroker.experiments.scale import Scale
 
 FOLDER = Path("metabroker-experiments")
 _EXTRA = "install the simulation packages: pip install 'metabroker[simulation]'"
@@ -73,12 +73,12 @@ def experiment(
     if dask is not None and processes is not None:
         raise CliError("--dask and --processes cannot go together", "leave one out", USAGE)
     chosen = _chosen(names)
+    from metabroker.experiments import registry
     from metabroker.simulation.executor import executor_of, usable_processors
-    from metabroker.simulation.experiments import registry
 
     if only is not None and not set(registry.TABLES) & set(chosen):
         raise CliError("--only selects claims", "name `claims`, or leave it out", USAGE)
-    from metabroker.simulation.experiments.result_cache import ResultCache
+    from metabroker.experiments.result_cache import ResultCache
 
     folders = {
         name: FOLDER / name if out is None else Path(out) / (name if len(chosen) > 1 else "")
@@ -92,7 +92,7 @@ def experiment(
 
 def _kept() -> KeptResults | None:
     """What earlier calls have played; None where nothing can be kept."""
-    from metabroker.simulation.experiments.result_cache import KeptResults, users_folder
+    from metabroker.experiments.result_cache import KeptResults, users_folder
 
     try:
         return KeptResults(users_folder())
@@ -111,7 +111,7 @@ def _check_installed() -> None:
 
 def _list(as_json: bool) -> int:
     from metabroker.cli.table import print_table
-    from metabroker.simulation.experiments.registry import BEYOND, CLAIMS, experiments
+    from metabroker.experiments.registry import BEYOND, CLAIMS, experiments
 
     known = [(found.name, found.title, found.source) for found in experiments().values()]
     known.append((CLAIMS, "What the papers say of their results, decided one by one", "all"))
@@ -127,7 +127,7 @@ def _list(as_json: bool) -> int:
 
 def _chosen(names: tuple[str, ...]) -> list[str]:
     """The names without repetitions, `all` resolved. Raises CliError for an unknown one."""
-    from metabroker.simulation.experiments import registry
+    from metabroker.experiments import registry
 
     found: dict[str, None] = {}
     for name in names:
@@ -149,8 +149,8 @@ def _chosen(names: tuple[str, ...]) -> list[str]:
 def _scale(quick: bool, seed: int, trace: str | None) -> Scale:
     from dataclasses import replace
 
-    from metabroker.simulation.experiments import ctc
-    from metabroker.simulation.experiments.scale import FULL, QUICK
+    from metabroker.experiments import ctc
+    from metabroker.experiments.scale import FULL, QUICK
     from metabroker.traces.errors import TraceError
 
     log = None if trace is None else Path(trace).absolute()
@@ -166,7 +166,7 @@ def _perform(
     folders: dict[str, Path], results: ResultCache, scale: Scale, only: str | None, as_json: bool
 ) -> int:
     """Play, write and tell; everything is played before the first is told, if it is JSON."""
-    from metabroker.simulation.experiments import registry
+    from metabroker.experiments import registry
 
     document: dict[str, object] = {"scale": scale.name, "seed": scale.seed}
     shown: list[object] = []
@@ -189,8 +189,8 @@ def _perform(
 def _figure(
     name: str, results: ResultCache, scale: Scale, folder: Path, as_json: bool
 ) -> dict[str, object]:
-    from metabroker.simulation.experiments import output, tables
-    from metabroker.simulation.experiments.registry import find
+    from metabroker.experiments import output, tables
+    from metabroker.experiments.registry import find
 
     result = find(name).result(results, scale)
     written = [str(path) for path in output.write(result, folder)]
@@ -216,7 +216,7 @@ def _claims(
     folder: Path,
     as_json: bool,
 ) -> list[dict[str, object]]:
-    from metabroker.simulation.experiments import claims, output
+    from metabroker.experiments import claims, output
 
     wanted = None if only is None else [part.strip().upper() for part in only.split(",")]
     decided = claims.decide(results, scale, wanted, table)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+from metabroker.experiments.das import traced
+from metabroker.experiments.four_clusters import EVEN, run
+from metabroker.experiments.search import at
 from metabroker.policy import Request
 from metabroker.simulation import SimJob
-from metabroker.simulation.experiments.das import traced
-from metabroker.simulation.experiments.four_clusters import EVEN, run
-from metabroker.simulation.experiments.search import at
 from metabroker.simulation.kernel import play as kernel
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.blocks import NotCovered, blocks_of, blocks_of_jobs

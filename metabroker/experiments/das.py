@@ -48,7 +48,7 @@ NOTES_RUNTIMES = (
 @cache
 def total_sizes(most: int) -> Discrete:
     """DAS-s-128 or DAS-s-64: the stand-in without sizes above `most`."""
-    with as_file(files("metabroker.simulation") / "data" / "das-s-128-standin.csv") as path:
+    with as_file(files("metabroker.experiments") / "data" / "das-s-128-standin.csv") as path:
         return sizes(path).limited(most)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from metabroker.simulation.experiments import registry
-from metabroker.simulation.experiments.beyond_plan import HALF, IN_LINE, idle, response, run
-from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import ResultCache
-from metabroker.simulation.experiments.scale import TINY
+from metabroker.experiments import registry
+from metabroker.experiments.beyond_plan import HALF, IN_LINE, idle, response, run
+from metabroker.experiments.output import write
+from metabroker.experiments.result_cache import ResultCache
+from metabroker.experiments.scale import TINY
 
 
 def test_it_runs_and_writes(results: ResultCache, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metabroker.simulation.advice.effects import LEAST_JOBS, LEAST_WEEKS, WEEK, effects, groups
-from metabroker.simulation.advice.settings import NO_PLANS, Setting
-from metabroker.simulation.advice.site import Floats, Site, Tried
+from metabroker.advice.effects import LEAST_JOBS, LEAST_WEEKS, WEEK, effects, groups
+from metabroker.advice.settings import NO_PLANS, Setting
+from metabroker.advice.site import Floats, Site, Tried
 from metabroker.simulation.local_users import Line
 from metabroker.simulation.planned import Plan
 from tests.simulation.traces import KTH, TRACES

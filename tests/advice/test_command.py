@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from metabroker.advice import plots, report, settings
+from metabroker.advice.advice import Chapter
 from metabroker.cli import common, main
-from metabroker.simulation.advice import plots, report, settings
-from metabroker.simulation.advice.advice import Chapter
 
 from .test_effects import line, swf
 

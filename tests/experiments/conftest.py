@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.simulation.experiments.result_cache import ResultCache
+from metabroker.experiments.result_cache import ResultCache
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ class Decided(NamedTuple):
 
 def claims(table: str = registry.CLAIMS) -> list[Claim]:
     """All claims of one of `registry.TABLES`, in the order of the file."""
-    text = (files("metabroker.simulation") / "data" / f"{table}.csv").read_text(encoding="utf-8")
+    text = (files("metabroker.experiments") / "data" / f"{table}.csv").read_text(encoding="utf-8")
     return [
         Claim(line["id"], line["where"], line["claim"])
         for line in csv.DictReader(text.splitlines())

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from metabroker.experiments import beyond_predict, registry
+from metabroker.experiments.beyond_predict import Kept, _kept
+from metabroker.experiments.evidence import NO, NOTHING, YES
+from metabroker.experiments.result_cache import ResultCache
+from metabroker.experiments.scale import TINY
 from metabroker.prediction import Estimate
-from metabroker.simulation.experiments import beyond_predict, registry
-from metabroker.simulation.experiments.beyond_predict import Kept, _kept
-from metabroker.simulation.experiments.evidence import NO, NOTHING, YES
-from metabroker.simulation.experiments.result_cache import ResultCache
-from metabroker.simulation.experiments.scale import TINY
 from metabroker.simulation.predicting import Told
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.simulation.experiments import ctc, ernemann_2002_claims, grids, registry
-from metabroker.simulation.experiments.claims import claims, decide
-from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import ResultCache
-from metabroker.simulation.experiments.scale import FULL, TINY
+from metabroker.experiments import ctc, ernemann_2002_claims, grids, registry
+from metabroker.experiments.claims import claims, decide
+from metabroker.experiments.output import write
+from metabroker.experiments.result_cache import ResultCache
+from metabroker.experiments.scale import FULL, TINY
 
 SCALE = replace(TINY, jobs=40)
 NAMES = [f"er-fig{n}" for n in range(2, 9)] + ["er-table3", "er-table4"]

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from metabroker.experiments import das, registry, tables
+from metabroker.experiments.claims import claims, decide
+from metabroker.experiments.evidence import HOLDS, Below, Quantity
+from metabroker.experiments.experiment import Result, Value
+from metabroker.experiments.four_clusters import EVEN, run
+from metabroker.experiments.output import write, write_claims
+from metabroker.experiments.result_cache import ResultCache
+from metabroker.experiments.scale import TINY
+from metabroker.experiments.search import Search, at
 from metabroker.simulation.executor import Processes
-from metabroker.simulation.experiments import das, registry, tables
-from metabroker.simulation.experiments.claims import claims, decide
-from metabroker.simulation.experiments.evidence import HOLDS, Below, Quantity
-from metabroker.simulation.experiments.experiment import Result, Value
-from metabroker.simulation.experiments.four_clusters import EVEN, run
-from metabroker.simulation.experiments.output import write, write_claims
-from metabroker.simulation.experiments.result_cache import ResultCache
-from metabroker.simulation.experiments.scale import TINY
-from metabroker.simulation.experiments.search import Search, at
 from metabroker.simulation.statistics.intervals import Interval, paired
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.batch import Batch

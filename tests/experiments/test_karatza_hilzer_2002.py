@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.simulation.experiments import karatza_hilzer_2002, registry
-from metabroker.simulation.experiments.claims import claims, decide
-from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import ResultCache
-from metabroker.simulation.experiments.scale import TINY
+from metabroker.experiments import karatza_hilzer_2002, registry
+from metabroker.experiments.claims import claims, decide
+from metabroker.experiments.output import write
+from metabroker.experiments.result_cache import ResultCache
+from metabroker.experiments.scale import TINY
 
 SCALE = replace(TINY, jobs=100)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from metabroker.cli import main
-from metabroker.simulation.experiments import ctc, scale
+from metabroker.experiments import ctc, scale
 
 
 @pytest.fixture

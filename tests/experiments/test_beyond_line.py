@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.simulation.experiments import beyond_plan, beyond_predict, registry
-from metabroker.simulation.experiments.beyond_line import (
+from metabroker.experiments import beyond_plan, beyond_predict, registry
+from metabroker.experiments.beyond_line import (
     IDLE_ONLY,
     USUAL,
     checks,
     run,
     waits,
 )
-from metabroker.simulation.experiments.claims import claims, decide
-from metabroker.simulation.experiments.evidence import HOLDS, Below, Quantity
-from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import ResultCache
-from metabroker.simulation.experiments.scale import TINY
+from metabroker.experiments.claims import claims, decide
+from metabroker.experiments.evidence import HOLDS, Below, Quantity
+from metabroker.experiments.output import write
+from metabroker.experiments.result_cache import ResultCache
+from metabroker.experiments.scale import TINY
 
 
 @pytest.mark.parametrize("name", ["beyond-line", "beyond-line-siblings"])

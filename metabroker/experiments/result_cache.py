@@ -132,8 +132,9 @@ def _content(trial: Trial) -> str:
 @cache
 def _source() -> str:
     """Of all that plays; what only judges, or says what is to be played, may change."""
-    root, found = Path(__file__).parents[2], hashlib.sha256()
-    paths = [*(root / "policy").glob("*.py"), *(root / "simulation").rglob("*.py")]
+    root, found = Path(__file__).parents[1], hashlib.sha256()
+    rooms = ("policy", "simulation", "experiments")
+    paths = [path for room in rooms for path in (root / room).rglob("*.py")]
     for path in sorted(paths):
         if not path.stem.endswith(_OTHERS):
             found.update(path.read_bytes())

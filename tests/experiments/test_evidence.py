@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metabroker.simulation.executor import InProcess
-from metabroker.simulation.experiments.evidence import (
+from metabroker.experiments.evidence import (
     FAILS,
     HOLDS,
     UNDECIDED,
@@ -26,8 +25,9 @@ from metabroker.simulation.experiments.evidence import (
     conclusion,
     verdict,
 )
-from metabroker.simulation.experiments.result_cache import KeptResults, ResultCache, trials
-from metabroker.simulation.experiments.scale import TINY, Scale
+from metabroker.experiments.result_cache import KeptResults, ResultCache, trials
+from metabroker.experiments.scale import TINY, Scale
+from metabroker.simulation.executor import InProcess
 from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.batch import Batch

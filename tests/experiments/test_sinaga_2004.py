@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.simulation.experiments import registry, sinaga_2004
-from metabroker.simulation.experiments.claims import decide
-from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import ResultCache
-from metabroker.simulation.experiments.scale import TINY
+from metabroker.experiments import registry, sinaga_2004
+from metabroker.experiments.claims import decide
+from metabroker.experiments.output import write
+from metabroker.experiments.result_cache import ResultCache
+from metabroker.experiments.scale import TINY
 
 
 @pytest.mark.parametrize(("name", "panels"), [("dcs-fig2", 1), ("dcs-fig3", 2), ("dcs-fig4", 2)])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from metabroker.experiments.result_cache import play
 from metabroker.simulation.executor import Executor
-from metabroker.simulation.experiments.result_cache import play
 
 from .effects import LEVEL, WEEK, Effect, effects, groups
 from .settings import Family, Setting, families

@@ -30,7 +30,7 @@ from metabroker.policy.profile import Profile
 from metabroker.policy.request import Placement, Request
 
 from . import tokens
-from .job import Job
+from .job import Component, Job
 from .observation import SOON, Snapshot
 from .queues import Queues
 from .resource_limits import Usage
@@ -247,22 +247,48 @@ class Planning:
             self._saga.attempts.move(job, start, now)
 
     def _soon(self, job: Job) -> float:
-        """How many seconds from now on its clusters can have moved its reservations, and could have
-        moved them back: one that has begun meanwhile can not be."""
+        """How many seconds from now on its clusters can have moved its reservations one after
+        another, the slowest last, and could have moved the others back if that one refuses: a
+        reservation that has begun meanwhile can not be."""
         entries = self._state.ledger.entries
-        takes = sum(entries[component.cluster].moves_take for component in job.components)
-        return max(self._state.settings.plan_soon, 2 * takes)
+        takes = sorted(entries[component.cluster].moves_take for component in job.components)
+        return max(self._state.settings.plan_soon, sum(takes) + sum(takes[:-1]))
 
     def _is_idle(self, job: Job, now: float) -> bool:
         """Whether as many processors as it needs are idle in its clusters, as far as is seen: what
-        a reservation keeps that begins soon, or any."""
+        a reservation keeps that begins soon, or any that no other plan of ours is about to have."""
         needed, ledger = Counter[int](), self._state.ledger
         for component in job.components:
-            token = tokens.make(self._state.settings.instance, component.ref)
-            last = ledger.entries[component.cluster].snapshot
-            kept = 0 if last is None else last.ours.get(token, 0)
             if not ledger.takes_jobs(component.cluster, now):
                 return False
-            if kept < component.processors:
+            if self._kept(component) < component.processors:
                 needed[component.cluster] += component.processors
-        return all(ledger.unclaimed(cluster) >= wanted for cluster, wanted in needed.items())
+        if any(ledger.unclaimed(cluster) < wanted for cluster, wanted in needed.items()):
+            return False
+        soon = self._about_to_have(job, now)
+        return all(ledger.unclaimed(c) - soon[c] >= wanted for c, wanted in needed.items())
+
+    def _kept(self, component: Component) -> int:
+        """Processors that its reservation keeps since it begins soon, by the last poll."""
+        last = self._state.ledger.entries[component.cluster].snapshot
+        token = tokens.make(self._state.settings.instance, component.ref)
+        return 0 if last is None else last.ours.get(token, 0)
+
+    def _about_to_have(self, job: Job, now: float) -> Counter[int]:
+        """Processors of each cluster that other plans are being moved to, or were since its last
+        poll, to begin soon."""
+        found = Counter[int]()
+        for other in self._saga.plans.standing():
+            for component in other.components if other is not job else ():
+                start = component.planned if component.moving is None else component.moving
+                if start is not None and start <= now + SOON and not self._is_shown(component):
+                    missing = component.processors - self._kept(component)
+                    found[component.cluster] += max(0, missing)
+        return found
+
+    def _is_shown(self, component: Component) -> bool:
+        """Whether the last poll of its cluster shows what became of its reservation."""
+        last = self._state.ledger.entries[component.cluster].snapshot
+        done = component.step is Step.NONE and component.moving is None
+        since = component.asked_at + self._state.settings.visible_after
+        return done and last is not None and last.taken_at >= since

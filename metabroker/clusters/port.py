@@ -78,7 +78,8 @@ class Peer:
     secret: str = field(default="", repr=False)
 
 
-_JUST_BEGUN = 30.0  # seconds for which a reservation that has begun lasts longer than it is needed
+_LASTS_LONGER = 30.0  # seconds for which a reservation is made in addition
+_WAITS = 600.0  # seconds for which one that has begun is kept till its job's other parts are free
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,13 @@ class ReserveRequest:
         """The end of one that begins at a time."""
         return None if self.start is None else self.start + self.seconds
 
-    def stays(self, began: float) -> bool:
-        """Whether one that has begun then (by the cluster's clock) may stay as it is, instead of
-        being moved: it ends when it would have, so it must not have begun long ago."""
-        return self.start is None or self.start - began <= _JUST_BEGUN
+    def stays(self, began: float, ends: float) -> bool:
+        """Whether one that has begun, and ends then (by the cluster's clock), may stay as it is,
+        instead of being moved: it lasts as long as is asked for, and is not kept for long for
+        nobody."""
+        if self.start is None or self.until is None:
+            return True
+        return self.until - ends <= _LASTS_LONGER and self.start - began <= _WAITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,9 +100,14 @@ def machine_mirror() -> str:
     return str(mirrors[0])
 
 
-def download(suite: str, packages: Sequence[str], folder: Path) -> list[Path]:
-    """Download `packages` of `suite`, and all they depend on; return the .deb files."""
+def download(
+    suite: str, packages: Sequence[str], folder: Path, status: Path | None = None
+) -> list[Path]:
+    """Download `packages` of `suite`, and all they depend on; return the .deb files. What is
+    installed by the dpkg `status` is not needed again."""
     configuration = _private_state(suite, machine_mirror(), folder)
+    if status is not None:
+        shutil.copy(status, folder / "status")
     apt_get = ["apt-get", "-qq", "-c", str(configuration)]
     run([*apt_get, "update"], UPDATE_SECONDS)
     run([*apt_get, "--yes", "--download-only", "install", *packages], DOWNLOAD_SECONDS)

@@ -154,28 +154,44 @@ def _unpacked(packages: Sequence[str]) -> Path:
     folder = cache_folder() / "clean"
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / f"{SUITE}-{_digest(packages)}"
+    smaller = None if packages is PACKAGES else _unpacked(PACKAGES)
     with locked(folder / f"{SUITE}.lock"):
         if not place.exists():
             with tempfile.TemporaryDirectory(dir=folder) as name:
-                _build(Path(name), packages)
+                _build(Path(name), packages, smaller)
                 Path(name, "root").rename(place)
     return place
 
 
-def _build(work: Path, packages: Sequence[str]) -> None:
-    """Unpacked, not installed: no package's script is run, but for what follows here."""
+def _build(work: Path, packages: Sequence[str], smaller: Path | None) -> None:
+    """Unpacked, not installed: no package's script is run, but for what follows here. What the
+    `smaller` root has is there already; its files are links."""
     root = work / "root"
+    status = root / "var/lib/dpkg/status"
+    if smaller is None:
+        _begin(root, status)
+    else:
+        apt.run(["cp", "-al", smaller, root], 120)
+        status.unlink()
+        shutil.copy(smaller / status.relative_to(root), status)
+    for archive in apt.download(SUITE, packages, work / "apt", status):
+        apt.run(["sh", "-c", _UNPACK, "sh", archive, root], 60)
+    if smaller is None:
+        for name in ("passwd", "group"):
+            shutil.copy(root / "usr/share/base-passwd" / f"{name}.master", root / "etc" / name)
+    for name in ("doc", "locale", "i18n", "zoneinfo"):
+        shutil.rmtree(root / "usr/share" / name, ignore_errors=True)
+    compile_all = ["/usr/bin/python3", "-m", "compileall", "-q", "/usr/lib/python3.11"]
+    apt.run(["chroot", root, *compile_all], 120)  # as the packages' scripts do
+
+
+def _begin(root: Path, status: Path) -> None:
+    """The folders that no package brings."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
-    (root / "var/lib/dpkg").mkdir(parents=True)
-    for archive in apt.download(SUITE, packages, work / "apt"):
-        apt.run(["sh", "-c", _UNPACK, "sh", archive, root], 60)
-    for name in ("passwd", "group"):
-        shutil.copy(root / "usr/share/base-passwd" / f"{name}.master", root / "etc" / name)
-    for name in ("doc", "locale", "i18n", "zoneinfo"):
-        shutil.rmtree(root / "usr/share" / name, ignore_errors=True)
+    status.parent.mkdir(parents=True)
+    status.touch()
+    for name in ("tmp", "opt"):
+        (root / name).mkdir()
     (root / "tmp").chmod(0o1777)
-    (root / "opt").mkdir()
-    compile_all = ["/usr/bin/python3", "-m", "compileall", "-q", "/usr/lib/python3.11"]
-    apt.run(["chroot", root, *compile_all], 120)  # as the packages' scripts do

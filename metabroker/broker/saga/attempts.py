@@ -143,16 +143,22 @@ class Attempts:
             self._state.set_deadline(job, due)
 
     def move(self, job: Job, start: float, now: float) -> None:
-        """Move its reservations to that time, one after another."""
+        """Move its reservations to that time, one after another: in the slowest cluster last, since
+        what comes before may have to be moved back."""
         for component in job.components:
             component.moving = start
         self.move_next(job, now)
 
     def move_next(self, job: Job, now: float) -> None:
         """The next of those that are to be moved."""
+        entries = self._state.ledger.entries
+
+        def slowest_last(component: Component) -> tuple[float, int, int]:
+            return entries[component.cluster].moves_take, *_in_order(component)
+
         left = [c for c in job.components if c.moving not in (None, c.planned)]
         if left and job.uncertain is None:
-            self._pending.start(min(left, key=_in_order), Step.RESERVE, now)
+            self._pending.start(min(left, key=slowest_last), Step.RESERVE, now)
 
     def _reserve_next(self, job: Job, now: float) -> None:
         """In one order of clusters, so that two who plan never wait for each other."""

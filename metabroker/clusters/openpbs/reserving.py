@@ -85,8 +85,8 @@ def _move(mine: Sequence[PbsReservation], request: ReserveRequest, ahead: float)
         _must_be_altered((yield from command(asked)))
     elif start is not None and not has_begun(mine[0].state):
         yield from _begin_at(identity, start, ahead)
-    elif not request.stays(mine[0].start_time):
-        raise ClusterRefusal(Cause.LOST, "its reservation has begun long ago")
+    elif not request.stays(mine[0].start_time, mine[0].end_time):
+        raise ClusterRefusal(Cause.LOST, "its reservation began too long ago")
 
 
 def _begin_at(identity: str, wanted: float, ahead: float) -> Operation[None]:

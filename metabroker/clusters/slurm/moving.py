@@ -34,8 +34,8 @@ def move(request: ReserveRequest) -> Operation[None]:
         return
     mine, others = yield from _shown(request.token)
     if mine.state == "ACTIVE" or request.start is None:
-        if not request.stays(mine.start_time):
-            raise ClusterRefusal(Cause.LOST, "its reservation has begun long ago")
+        if not request.stays(mine.start_time, mine.end_time):
+            raise ClusterRefusal(Cause.LOST, "its reservation began too long ago")
         return
     before, start = mine.start_time, float(int(request.start))
     if start < before:

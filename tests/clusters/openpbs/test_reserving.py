@@ -214,12 +214,18 @@ def test_where_a_second_is_too_soon_it_is_moved_to_three_from_now() -> None:
     assert [line.split()[4] for line in lines[2::2]] == ["202611210443.43", "202611210443.45"]
 
 
-def test_what_has_begun_just_now_stays_and_what_began_long_ago_is_no_use() -> None:
+def test_what_has_begun_stays_if_it_lasts_and_does_not_wait_for_long() -> None:
     running = shown("RESV_RUNNING", 5)
     (found,) = parsing.reservations(running.stdout)
-    assert move([running], replace(SOONER, start=found.start_time + 30.0)) == [LIST]
-    with refused(Cause.LOST):
-        move([running], replace(SOONER, start=found.start_time + 31.0))
+    whole = int(found.end_time - found.start_time)
+    late = replace(SOONER, start=found.start_time + 600.0, seconds=whole - 570)
+    assert move([running], late) == [LIST]
+    for useless in (
+        replace(late, seconds=late.seconds + 1),  # it ends before what is asked for
+        replace(late, start=found.start_time + 601.0, seconds=10),
+    ):
+        with refused(Cause.LOST):
+            move([running], useless)
 
 
 @pytest.mark.parametrize(

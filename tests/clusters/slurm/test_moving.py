@@ -84,9 +84,12 @@ def test_going_back_is_to_what_it_had() -> None:
 
 
 def test_what_has_begun_stays_and_what_is_gone_is_lost() -> None:
-    assert move([said(line(TOKEN, START - 90, END, "0-7", "ACTIVE"))]) == [ALL]
-    with refused(Cause.LOST):  # so long ago that it ends before what is asked for
-        move([said(line(TOKEN, START - 91, END, "0-7", "ACTIVE"))])
+    began = START - 60 - 600
+    assert move([said(line(TOKEN, began, END - 30, "0-7", "ACTIVE"))]) == [ALL]
+    with refused(Cause.LOST):  # it ends before what is asked for
+        move([said(line(TOKEN, began, END - 31, "0-7", "ACTIVE"))])
+    with refused(Cause.LOST):  # it would stand idle for long
+        move([said(line(TOKEN, began - 1, END, "0-7", "ACTIVE"))])
     with refused(Cause.LOST):
         move([said("No reservations in the system\n")])
     with refused(Cause.BUSY):

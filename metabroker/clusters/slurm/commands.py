@@ -87,6 +87,11 @@ def list_jobs_on(nodes: str) -> Command:
     return _read(("squeue", "-h", "-t", "R,S,CG", "-w", nodes, "-o", UNTIL_FORMAT))
 
 
+def show_processors(number: str) -> Command:
+    """One job, with the processors that it has on each node."""
+    return _read(("scontrol", "-o", "-d", "show", "job", number))
+
+
 def list_nodes() -> Command:
     """All nodes in all partitions."""
     return _read(("sinfo", "-h", "-N", "-o", NODE_FORMAT))

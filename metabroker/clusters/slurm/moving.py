@@ -4,22 +4,26 @@ Slurm (22.05 to 26.05) compares what it moves by whole nodes: with any job on th
 beyond the new start, also on other cores; and with no reservation of cores at all, so that one may
 come to lie over another. So its own comparison is switched off (IGNORE_JOBS), and made here by
 cores. Jobs that go on beyond the reservation's present start cannot be on its cores, and jobs in
-other reservations are on the cores of those; what else goes on beyond the new start may be.
+other reservations are on the cores of those; what else goes on beyond the new start is asked for
+its processors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import after_making
 from metabroker.clusters.hostlist import expand
-from metabroker.clusters.operation import Operation
+from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import Command, CommandMissing
 
 from . import commands, operations, parsing
 from .parsing import SlurmReservation
+
+_ASKED = 16  # jobs that are asked for their processors, at most
+_THREADS = (1, 2, 4, 8)  # of a core
 
 
 def move(request: ReserveRequest) -> Operation[None]:
@@ -42,8 +46,8 @@ def move(request: ReserveRequest) -> Operation[None]:
         _must_be_free(mine, others, start)
         jobs = parsing.uses_until((yield from operations.told(_on_nodes(mine))).stdout)
         named = {other.name for other in others}
-        if any(start < until <= before for until, where in jobs if where not in named):
-            raise ClusterRefusal(Cause.BUSY, "jobs on its nodes may have its processors by then")
+        some = [job for job, until, where in jobs if where not in named and start < until <= before]
+        yield from _must_be_elsewhere(mine, some)
     yield from operations.told(commands.move_reservation(request.token, start, mine.end_time))
     if start < before:
         yield from _look_again(mine, start)
@@ -79,6 +83,31 @@ def _must_be_free(mine: SlurmReservation, others: Iterable[SlurmReservation], st
         meets = other.start_time < mine.start_time and other.end_time > start
         if meets and _share_cores(mine, other):
             raise ClusterRefusal(Cause.BUSY, f"{other.name} has its processors by then")
+
+
+def _must_be_elsewhere(mine: SlurmReservation, jobs: Sequence[str]) -> Operation[None]:
+    """None of these jobs may have its cores."""
+    refusal = ClusterRefusal(Cause.BUSY, "jobs on its nodes may have its processors by then")
+    if len(jobs) > _ASKED:
+        raise refusal
+    for job in jobs:
+        done = yield from command(commands.show_processors(job))
+        if done.exit_status != 0 and "Invalid job id" in done.stderr:
+            continue  # it is over
+        found = parsing.cpus(done.stdout) if done.exit_status == 0 else []
+        if not found or any(_has_cores(mine, nodes, cpus) for nodes, cpus in found):
+            raise refusal
+
+
+def _has_cores(mine: SlurmReservation, nodes: str, cpus: set[int]) -> bool:
+    """Whether these processors of each of the nodes may be among its cores. How many threads a core
+    has is not told: a processor's core has its number, or a part of it."""
+    cores = {cpu // threads for cpu in cpus for threads in _THREADS}
+    for name in {*expand(nodes)}.intersection(expand(mine.nodes)):
+        ids = mine.core_ids.get(name)
+        if ids is None or not cores.isdisjoint(parsing.numbers(ids)):
+            return True
+    return False
 
 
 def _share_cores(one: SlurmReservation, other: SlurmReservation) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -16,7 +17,7 @@ USE_COLUMNS = ("%i", "%T", "%C", "%v")
 USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
 WAITING_COLUMNS = ("%i", "%C", "%Q", "%r", "%T", "%l", "%e", "%v", "%V")
 WAITING_FORMAT = SEPARATOR.join(WAITING_COLUMNS)
-UNTIL_FORMAT = SEPARATOR.join(("%e", "%v"))
+UNTIL_FORMAT = SEPARATOR.join(("%A", "%e", "%v"))
 NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z", "%m", "%G")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
 _OURS = SEPARATOR + "mb-"
@@ -259,18 +260,34 @@ _FIELD = re.compile(r"(?:^|\s)(\w+)=(\S*)")
 _CORES = re.compile(r"NodeName=(\S+) CoreIDs=(\S+)")
 
 
-def uses_until(text: str) -> list[tuple[float, str]]:
-    """The lines of `squeue -h -o UNTIL_FORMAT`: when each job is over at the latest, in Unix
-    seconds (inf: it has no limit), and its reservation.
+def uses_until(text: str) -> list[tuple[str, float, str]]:
+    """The lines of `squeue -h -o UNTIL_FORMAT`: each job's number, when it is over at the latest,
+    in Unix seconds (inf: it has no limit), and its reservation.
 
     Raises:
         Garbled: as `nodes`.
     """
     found = []
     for line in _lines(text):
-        end, reservation = _columns("squeue", line, 2)
+        number, end, reservation = _columns("squeue", line, 3)
         until = _time(end)
-        found.append((inf if until is None else until, _value(reservation)))
+        found.append((number, inf if until is None else until, _value(reservation)))
+    return found
+
+
+_MOST_LISTS = 32
+_CPUS = re.compile(r"\bNodes=(\S{1,1000}) CPU_IDs=([0-9,-]{1,4000}) Mem=")
+
+
+def cpus(text: str) -> list[tuple[str, set[int]]]:
+    """The processors of `scontrol -o -d show job`, for each list of nodes; none if there are too
+    many lists. Its user may have written more of them, true or not, into the job's name or comment,
+    but cannot take away any."""
+    told = _CPUS.findall(text)
+    found = []
+    for nodes, ids in told if len(told) <= _MOST_LISTS else ():
+        with suppress(Garbled):
+            found.append((nodes, numbers(ids)))
     return found
 
 
@@ -342,12 +359,22 @@ def _count(ids: str) -> int:
     return count
 
 
+_MOST_CORES = 1 << 16  # of a node
+
+
 def numbers(ids: str) -> set[int]:
-    """The cores `0-7,12`."""
+    """The cores `0-7,12`.
+
+    Raises:
+        Garbled: they are no numbers, or no node has so many.
+    """
     found = set[int]()
     for part in filter(None, ids.split(",")):
         first, _, last = part.partition("-")
-        found.update(range(_number("scontrol", first), _number("scontrol", last or first) + 1))
+        low, high = _number("scontrol", first), _number("scontrol", last or first)
+        if high >= _MOST_CORES:
+            raise Garbled(f"scontrol: not a core: {part[:100]!r}")
+        found.update(range(low, high + 1))
     return found
 
 

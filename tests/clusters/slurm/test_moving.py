@@ -15,7 +15,7 @@ from .drive import TOKEN, Answer, Told, drive, failed, said
 START, END = 1795398186, 1795398286
 SOONER = ReserveRequest(TOKEN, 8, 160, start=START - 60.0, move=True)
 ALL = "scontrol -o show reservation"
-JOBS = "squeue -h -t R,S,CG -w lab1 -o %e"
+JOBS = "squeue -h -t R,S,CG -w lab1 -o %A"
 UPDATE = f"scontrol update ReservationName={TOKEN}"
 MOVE = f"{UPDATE} StartTime=uts{START - 60} EndTime=uts{END} Flags+=IGNORE_JOBS"
 BACK = f"{UPDATE} StartTime=uts{START} EndTime=uts{END} Flags+=IGNORE_JOBS"
@@ -39,7 +39,12 @@ def shown(*others: str) -> Completed:
 
 
 def jobs(*uses: tuple[object, str]) -> Completed:
-    return said("".join(f"{end}\x1f{where}\n" for end, where in uses))
+    lines = (f"{number}\x1f{end}\x1f{where}\n" for number, (end, where) in enumerate(uses, 1))
+    return said("".join(lines))
+
+
+def having(processors: str, name: str = "sbatch") -> Completed:
+    return said(f"JobId=1 JobName={name} JOB_GRES=(null) {processors} MinCPUsNode=1 Command=(null)")
 
 
 def move(answers: list[Answer], request: ReserveRequest = SOONER) -> list[str]:
@@ -63,9 +68,55 @@ def test_it_is_not_moved_over_another_which_slurm_itself_would_do(ids: str) -> N
         move([shown(line("mb-other", START - 90, START - 30, ids))])
 
 
-def test_it_is_not_moved_where_a_job_may_have_its_cores() -> None:
+LATER = jobs((START - 59, "(null)"))
+GONE = failed("slurm_load_jobs error: Invalid job id specified\n")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        having("  Nodes=lab1 CPU_IDs=7-10 Mem=0 GRES="),
+        having("  Nodes=lab2 CPU_IDs=0-7 Mem=0 GRES=   Nodes=lab[1,3] CPU_IDs=0 Mem=0 GRES="),
+        having("  Nodes=lab1 CPU_IDs=14-15 Mem=0 GRES="),  # of core 7, with two threads
+        having("  Nodes=lab1 CPU_IDs=0-3 Mem=0 GRES=", "a Nodes=lab1 CPU_IDs=9 Mem=0"),
+        having("  Nodes=lab1 CPU_IDs=0-3 Mem=0 GRES=", "Nodes=lab1 CPU_IDs=0-99999999 Mem="),
+        having("  Nodes=lab2 CPU_IDs=0-3 Mem=0 GRES=", "Nodes=lab2 CPU_IDs=1 Mem=" * 32),
+        having("NumCPUs=4"),
+        failed("slurm_load_jobs error: Unable to contact slurm controller\n"),
+    ],
+    ids=[
+        "a core",
+        "of several nodes",
+        "threads",
+        "a name that lies",
+        "a name that asks for all memory",
+        "many lists",
+        "not told",
+        "no answer",
+    ],
+)
+def test_it_is_not_moved_where_a_job_may_have_its_cores(told: Completed) -> None:
     with refused(Cause.BUSY):
-        move([shown(), jobs((START - 59, "(null)"))])
+        move([shown(), LATER, told])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        having("  Nodes=lab1 CPU_IDs=64-67 Mem=0 GRES="),
+        having("  Nodes=lab2 CPU_IDs=0-3 Mem=0 GRES="),
+        GONE,
+    ],
+    ids=["other cores", "other nodes", "over by now"],
+)
+def test_it_is_moved_where_jobs_have_other_cores(told: Completed) -> None:
+    asked = "scontrol -o -d show job 1"
+    assert move([shown(), LATER, told, DONE, shown()]) == [ALL, JOBS, asked, MOVE, ALL]
+
+
+def test_where_too_many_jobs_would_have_to_be_asked_it_is_not_moved() -> None:
+    with refused(Cause.BUSY):
+        move([shown(), jobs(*[(START - 59, "(null)")] * 17)])
 
 
 def test_where_two_were_moved_at_once_it_goes_back() -> None:

@@ -71,3 +71,38 @@ def test_no_reservation_comes_to_lie_over_another_which_slurm_itself_would_do(
     finally:
         for token in (first.token, second.token):
             lab.run("scontrol", "delete", f"ReservationName={token}")
+
+
+@pytest.mark.slurm
+def test_only_jobs_on_its_own_cores_keep_a_reservation_from_beginning_earlier(
+    clusters: dict[str, SlurmCluster],
+) -> None:
+    lab, token = clusters["lab"], "mb-abcdef01-3-1-0"
+    options = SlurmOptions("root", name="lab", instance="abcdef01", partition="batch")
+    it, start = Adapter(options, LocalTransport(lab.env())), float(int(time.time()) + 300)
+    request = ReserveRequest(token, 8, 60, start=start)
+    sooner = replace(request, start=start - 240, move=True)
+    on_them, beside = (lab.submit(f"-n{n}", "-t2", "-wlab1") for n in (8, 4))
+    try:
+        eventually(
+            lambda: all((j := lab.job(n)) and j.state == "RUNNING" for n in (on_them, beside))
+        )
+        carry_out(it.reserve(request), it.transport)
+        eventually(lambda: _told(lab) == "NodeName=lab1 CoreIDs=0-7")
+        with pytest.raises(ClusterRefusal, match="may have its processors by then"):
+            carry_out(it.reserve(sooner), it.transport)
+        lab.run("scancel", on_them, check=True)
+        eventually(lambda: (job := lab.job(on_them)) is None or job.state == "CANCELLED")
+        carry_out(it.reserve(sooner), it.transport)
+        (found,) = lab.reservations()
+        assert found.start == start - 240
+        assert (job := lab.job(beside)) is not None and job.state == "RUNNING"
+    finally:
+        lab.run("scancel", on_them, beside)
+        lab.run("scontrol", "delete", f"ReservationName={token}")
+
+
+def _told(lab: SlurmCluster) -> str:
+    """Which cores the reservation has: that is told a moment after it was made."""
+    text = lab.run("scontrol", "-o", "show", "reservation").stdout
+    return " ".join(word for word in text.split() if word.startswith(("NodeName=", "CoreIDs=")))

@@ -23,7 +23,7 @@ from . import commands, operations, parsing
 from .parsing import SlurmReservation
 
 _ASKED = 16  # jobs that are asked for their processors, at most
-_THREADS = (1, 2, 4, 8)  # of a core
+_THREADS = (1, 2, 4, 8)  # that a core may have
 
 
 def move(request: ReserveRequest) -> Operation[None]:
@@ -101,8 +101,10 @@ def _must_be_elsewhere(mine: SlurmReservation, jobs: Sequence[str]) -> Operation
 
 def _has_cores(mine: SlurmReservation, nodes: str, cpus: set[int]) -> bool:
     """Whether these processors of each of the nodes may be among its cores. How many threads a core
-    has is not told: a processor's core has its number, or a part of it."""
-    cores = {cpu // threads for cpu in cpus for threads in _THREADS}
+    has is told by what it has itself, unless its nodes differ."""
+    each, rest = divmod(mine.processors, max(1, mine.core_count))
+    of_a_core = (each,) if each and not rest else _THREADS
+    cores = {cpu // threads for cpu in cpus for threads in of_a_core}
     for name in {*expand(nodes)}.intersection(expand(mine.nodes)):
         ids = mine.core_ids.get(name)
         if ids is None or not cores.isdisjoint(parsing.numbers(ids)):

@@ -68,6 +68,17 @@ def test_it_is_not_moved_over_another_which_slurm_itself_would_do(ids: str) -> N
         move([shown(line("mb-other", START - 90, START - 30, ids))])
 
 
+def test_threads_are_those_of_the_reservations_own_cores() -> None:
+    """Processors 14 and 15 are core 7 where cores have two threads."""
+    of_core_7 = having("  Nodes=lab1 CPU_IDs=14-15 Mem=0 GRES=")
+    two = said(MINE.replace("TRES=cpu=8", "TRES=cpu=16"))
+    with refused(Cause.BUSY):
+        move([two, LATER, of_core_7])
+    with refused(Cause.BUSY):  # nodes of several kinds
+        move([said(MINE.replace("TRES=cpu=8", "TRES=cpu=12")), LATER, of_core_7])
+    assert MOVE in move([shown(), LATER, of_core_7, DONE, shown()])
+
+
 LATER = jobs((START - 59, "(null)"))
 GONE = failed("slurm_load_jobs error: Invalid job id specified\n")
 
@@ -77,7 +88,6 @@ GONE = failed("slurm_load_jobs error: Invalid job id specified\n")
     [
         having("  Nodes=lab1 CPU_IDs=7-10 Mem=0 GRES="),
         having("  Nodes=lab2 CPU_IDs=0-7 Mem=0 GRES=   Nodes=lab[1,3] CPU_IDs=0 Mem=0 GRES="),
-        having("  Nodes=lab1 CPU_IDs=14-15 Mem=0 GRES="),  # of core 7, with two threads
         having("  Nodes=lab1 CPU_IDs=0-3 Mem=0 GRES=", "a Nodes=lab1 CPU_IDs=9 Mem=0"),
         having("  Nodes=lab1 CPU_IDs=0-3 Mem=0 GRES=", "Nodes=lab1 CPU_IDs=0-99999999 Mem="),
         having("  Nodes=lab2 CPU_IDs=0-3 Mem=0 GRES=", "Nodes=lab2 CPU_IDs=1 Mem=" * 32),
@@ -87,7 +97,6 @@ GONE = failed("slurm_load_jobs error: Invalid job id specified\n")
     ids=[
         "a core",
         "of several nodes",
-        "threads",
         "a name that lies",
         "a name that asks for all memory",
         "many lists",

@@ -178,6 +178,8 @@ def test_one_that_is_refused_again_and_again_is_asked_for_at_the_longest_pause_o
     longest = repeated.bench.broker.settings.retry_most
     for _ in range(5):
         handle(repeated, may_run(ref))
+        asked = repeated.bench.now + longest
+        assert job.deadline == asked + repeated.bench.broker.settings.submit_timeout
         assert repeated.play(f"wait {0.9 * longest}") == []
         assert any("-> Submit 1.1.0" in line for line in repeated.play(f"wait {0.2 * longest}"))
         assert [e.unless_started for e in cleans(repeated, refused(ref))] == [True]

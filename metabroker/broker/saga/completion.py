@@ -61,7 +61,8 @@ class Completion:
             self._pending.done(component)
         else:
             self._pending.ask_again(component, Step.SUBMIT, now)
-            self._state.set_deadline(job, now + self._state.settings.submit_timeout)
+            asked = component.retry_at or now
+            self._state.set_deadline(job, asked + self._state.settings.submit_timeout)
         self._pending.watch(component)
         self._state.outbox.changed(job)
 

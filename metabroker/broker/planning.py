@@ -41,6 +41,7 @@ from .states import Step
 _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
 _WORTH_IT, _PART = 15.0, 0.1  # a plan is moved for so many seconds, and such a part of its wait
 _SECOND = 1.0  # clusters tell no part of one
+_A_MOMENT = 5.0  # seconds
 _MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
 
 
@@ -276,12 +277,13 @@ class Planning:
 
     def _about_to_have(self, job: Job, now: float) -> Counter[int]:
         """Processors of each cluster that other plans are being moved to, or were since its last
-        poll, to begin soon."""
+        poll, to begin in a moment."""
         found = Counter[int]()
         for other in self._saga.plans.standing():
+            latest = now + _A_MOMENT + self._soon(other)
             for component in other.components if other is not job else ():
                 start = component.planned if component.moving is None else component.moving
-                if start is not None and start <= now + SOON and not self._is_shown(component):
+                if start is not None and start <= latest and not self._is_shown(component):
                     missing = component.processors - self._kept(component)
                     found[component.cluster] += max(0, missing)
         return found

@@ -163,8 +163,9 @@ class Plans:
 
     def _stays(self, component: Component, job: Job, now: float) -> None:
         """It is held for the time that was planned, at least: so are the others. (One that cannot
-        go back is held for longer.)"""
+        go back is held for longer.) Another job of ours may have what this one cannot."""
         self._pending.done(component)
+        self._queues.retry_at(now)
         promised = job.planned or now
         back = component.moving is not None and component.moving >= promised
         for other in job.components:

@@ -283,8 +283,11 @@ class Engine:
         try:
             new = self.new_job(asked)
             self.broker.handle(SubmitJob(new, self.ended(new)), now)
-        except (Rejected, StoreUnavailable) as why:
+        except StoreUnavailable as why:
             asked.answer(why)
+            return
+        except Rejected as why:
+            self._refuse(asked.answer, why)
             return
         except Exception as error:  # nothing of it is kept
             self._mishap(Mishap(error))
@@ -309,9 +312,20 @@ class Engine:
         try:
             self.broker.handle(asked.event, now)
         except Rejected as rejected:
-            asked.answer(rejected)
+            self._refuse(asked.answer, rejected)
         else:
             intake.answers.append((asked.answer, asked.job))
+
+    def _refuse(self, answer: Answer, why: Rejected) -> None:
+        """A refusal is not written, as what is done is: so it is asked first whether this broker
+        still leads. One that was stopped for a while remembers what may be otherwise by now."""
+        try:
+            if self.store.term is not None:
+                self.store.leadership.must_be(self.store.term)
+        except (StoreUnavailable, MustRestart) as error:
+            answer(StoreUnavailable(str(error)))
+        else:
+            answer(why)
 
     def _commit(self, intake: _Intake) -> Sequence[Effect]:
         ready: Ready = self.broker.take()

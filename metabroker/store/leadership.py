@@ -137,6 +137,15 @@ class Leadership(Part):
         if connection.execute(_MINE, {"of": term, "by": self.claim}).first() is None:
             raise LeadershipLost(f"term {term} is over: another broker leads")
 
+    def must_be(self, term: int) -> None:
+        """The term is the one of now, and this process's.
+
+        Raises:
+            LeadershipLost: it is not.
+        """
+        with self._guard(), self._engine.connect() as connection:
+            self.fence(connection, term)
+
     def leader(self) -> LastLeader | None:
         """Who leads, or did last; None if nobody ever has."""
         with self._guard(), self._engine.connect() as connection:

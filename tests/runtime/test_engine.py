@@ -184,3 +184,14 @@ def test_nothing_new_writes_nothing(store: Failing) -> None:
     it.process([looked(0, NOW)], NOW)
     store.down = "before"
     assert it.process([Tick(), looked(0, NOW + 1)], NOW + 1) == []
+
+
+def test_one_that_leads_no_more_refuses_nothing(store: Failing, answers: Answers) -> None:
+    it = engine(store)
+    it.process([looked(0, NOW), looked(1, NOW, 32)], NOW)
+    store.term = 7  # which is over: another leads, and has written what is not known here
+    it.process([Ask(CancelJob(1, "u"), 1, answers.to("cancel"))], NOW)
+    assert isinstance(dict(answers.said)["cancel"], StoreUnavailable)
+    store.term = None
+    it.process([Ask(CancelJob(1, "u"), 1, answers.to("again"))], NOW)
+    assert isinstance(dict(answers.said)["again"], Rejected)

@@ -115,9 +115,13 @@ class Plans:
         return changed or tried.early <= now
 
     def _beside(self, job: Job) -> tuple[int, ...]:
+        """What others hold in its clusters, and what is ours there: reservations that begin soon
+        keep what somebody leaves."""
         entries = self._state.ledger.entries
         there = [entries[component.cluster] for component in job.components]
-        return tuple(entry.others + entry.claimed for entry in there)
+        held = [entry.others + entry.claimed for entry in there]
+        seen = [entry.snapshot for entry in there]
+        return *held, *(0 if each is None else sum(each.ours.values()) for each in seen)
 
     def later(self, job: Job, now: float, pause: float) -> None:
         """It was looked for a time for it: that is done again after a pause, in seconds."""

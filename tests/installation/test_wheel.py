@@ -33,7 +33,7 @@ def test_every_file_of_the_package_is_in_the_wheel(built: Path) -> None:
     names = set(zipfile.ZipFile(built).namelist())
     expected = files_of(ROOT / "metabroker")
     assert "metabroker/clusters/gate/wrapper.sh" in expected
-    assert "metabroker/simulation/data/claims.csv" in expected
+    assert "metabroker/experiments/data/claims.csv" in expected
     assert expected - names == set()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"metabroker"}
 

@@ -59,6 +59,11 @@ class LedgerEntry:
         """It has answered so long after it was asked to move a reservation."""
         self.moves_take = max(min(seconds, _LONGEST_MOVE), _FORGETS * self.moves_take)
 
+    def kept(self, token: str) -> int:
+        """Processors that the last poll shows as ours by that token: its job's, or what its
+        reservation keeps that has begun or begins soon."""
+        return 0 if self.snapshot is None else self.snapshot.ours.get(token, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Avoided:

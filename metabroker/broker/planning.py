@@ -41,7 +41,7 @@ from .states import Step
 _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
 _WORTH_IT, _PART = 15.0, 0.1  # a plan is moved for so many seconds, and such a part of its wait
 _SECOND = 1.0  # clusters tell no part of one
-_A_MOMENT = 5.0  # seconds
+_A_MOMENT = 5.0  # seconds: a plan that begins so soon is being moved, or submitted
 _MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
 
 
@@ -270,10 +270,8 @@ class Planning:
         return all(ledger.unclaimed(c) - soon[c] >= wanted for c, wanted in needed.items())
 
     def _kept(self, component: Component) -> int:
-        """Processors that its reservation keeps since it begins soon, by the last poll."""
-        last = self._state.ledger.entries[component.cluster].snapshot
         token = tokens.make(self._state.settings.instance, component.ref)
-        return 0 if last is None else last.ours.get(token, 0)
+        return self._state.ledger.entries[component.cluster].kept(token)
 
     def _about_to_have(self, job: Job, now: float) -> Counter[int]:
         """Processors of each cluster that other plans are being moved to, or were since its last

@@ -12,13 +12,13 @@ _PART = re.compile(r"(?:[^,\[\]]|\[[^\]]*(?:\]|\Z)|\].*)+", re.DOTALL)
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
-def expand(text: str) -> list[str]:
+def expand(text: str, most: int = MOST_HOSTS) -> list[str]:
     """The names, in order. What is not a host list comes back as it is.
 
-    At most `MOST_HOSTS` names: a list that says more is cut there.
+    At most `most` names: a list that says more is cut there.
     """
     return list(
-        islice((name for part in _PART.findall(text.strip()) for name in _names(part)), MOST_HOSTS)
+        islice((name for part in _PART.findall(text.strip()) for name in _names(part)), most)
     )
 
 

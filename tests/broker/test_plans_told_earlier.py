@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker.effects import Effect, Reserve
 from metabroker.broker.events import Refused, Reserved
 from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, Step
+from metabroker.broker.tokens import make
 from metabroker.policy.availability import Held
 
 from .planned import DELFT, FREE_AT, LEIDEN, Site
@@ -90,4 +93,20 @@ def test_where_all_is_idle_for_two_both_begin() -> None:
         site.planned()
     site.busy = [16, 16]
     assert len({move.ref.job for move in moves(site.pass_time(5))}) == 2
+    site.bench.close()
+
+
+def test_what_its_own_reservation_comes_to_keep_is_a_change() -> None:
+    """It begins soon: what somebody leaves is held as before, by the reservation."""
+    site = Site()
+    job = site.planned()
+    plans, ledger = site.bench.broker._saga.plans, site.bench.broker.view
+    plans.tried(job, site.now)
+    assert not plans.may_try(job, site.now + 0.1)
+    part = job.components[0]
+    token = make(site.bench.settings.instance, part.ref)
+    entry = ledger.entries[part.cluster]
+    assert entry.snapshot is not None
+    entry.snapshot = replace(entry.snapshot, ours={**entry.snapshot.ours, token: 8})
+    assert plans.may_try(job, site.now + 0.1)
     site.bench.close()

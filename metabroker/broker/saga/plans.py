@@ -115,13 +115,14 @@ class Plans:
         return changed or tried.early <= now
 
     def _beside(self, job: Job) -> tuple[int, ...]:
-        """What others hold in its clusters, and what is ours there: reservations that begin soon
-        keep what somebody leaves."""
-        entries = self._state.ledger.entries
-        there = [entries[component.cluster] for component in job.components]
-        held = [entry.others + entry.claimed for entry in there]
-        seen = [entry.snapshot for entry in there]
-        return *held, *(0 if each is None else sum(each.ours.values()) for each in seen)
+        """What is held in its clusters, and what its own reservations keep of it: one that begins
+        soon keeps what somebody leaves, and so as much is held as before."""
+        found = []
+        for component in job.components:
+            entry = self._state.ledger.entries[component.cluster]
+            token = tokens.make(self._state.settings.instance, component.ref)
+            found += [entry.others + entry.claimed, entry.kept(token)]
+        return tuple(found)
 
     def later(self, job: Job, now: float, pause: float) -> None:
         """It was looked for a time for it: that is done again after a pause, in seconds."""

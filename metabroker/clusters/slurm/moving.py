@@ -23,7 +23,9 @@ from . import commands, operations, parsing
 from .parsing import SlurmReservation
 
 _ASKED = 16  # jobs that are asked for their processors, at most
+_MOST_NODES = 512  # in a list of nodes of such a job
 _THREADS = (1, 2, 4, 8)  # that a core may have
+_Ranges = Sequence[tuple[int, int]]
 
 
 def move(request: ReserveRequest) -> Operation[None]:
@@ -99,15 +101,18 @@ def _must_be_elsewhere(mine: SlurmReservation, jobs: Sequence[str]) -> Operation
             raise refusal
 
 
-def _has_cores(mine: SlurmReservation, nodes: str, cpus: set[int]) -> bool:
+def _has_cores(mine: SlurmReservation, nodes: str, cpus: _Ranges) -> bool:
     """Whether these processors of each of the nodes may be among its cores. How many threads a core
     has is told by what it has itself, unless its nodes differ."""
+    names = expand(nodes, _MOST_NODES + 1)  # a user may have written more than anybody wants
+    if len(names) > _MOST_NODES:
+        return True
     each, rest = divmod(mine.processors, max(1, mine.core_count))
     of_a_core = (each,) if each and not rest else _THREADS
-    cores = {cpu // threads for cpu in cpus for threads in of_a_core}
-    for name in {*expand(nodes)}.intersection(expand(mine.nodes)):
+    cores = [(low // threads, high // threads) for low, high in cpus for threads in of_a_core]
+    for name in {*names}.intersection(expand(mine.nodes)):
         ids = mine.core_ids.get(name)
-        if ids is None or not cores.isdisjoint(parsing.numbers(ids)):
+        if ids is None or _meet(cores, parsing.ranges(ids)):
             return True
     return False
 
@@ -116,11 +121,15 @@ def _share_cores(one: SlurmReservation, other: SlurmReservation) -> bool:
     """Whether both have a core, as far as is told: not told is all."""
     for name in {*expand(one.nodes)}.intersection(expand(other.nodes)):
         ids = one.core_ids.get(name), other.core_ids.get(name)
-        if None in ids or not parsing.numbers(ids[0] or "").isdisjoint(
-            parsing.numbers(ids[1] or "")
-        ):
+        if ids[0] is None or ids[1] is None:
+            return True
+        if _meet(parsing.ranges(ids[0]), parsing.ranges(ids[1])):
             return True
     return False
+
+
+def _meet(one: _Ranges, other: _Ranges) -> bool:
+    return any(a <= d and c <= b for a, b in one for c, d in other)
 
 
 def _on_nodes(mine: SlurmReservation) -> Command:

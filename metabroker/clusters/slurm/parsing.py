@@ -271,23 +271,24 @@ def uses_until(text: str) -> list[tuple[str, float, str]]:
     for line in _lines(text):
         number, end, reservation = _columns("squeue", line, 3)
         until = _time(end)
-        found.append((number, inf if until is None else until, _value(reservation)))
+        job = str(_number("squeue", number))
+        found.append((job, inf if until is None else until, _value(reservation)))
     return found
 
 
 _MOST_LISTS = 32
-_CPUS = re.compile(r"\bNodes=(\S{1,1000}) CPU_IDs=([0-9,-]{1,4000}) Mem=")
+_CPUS = re.compile(r"\bNodes=(\S{1,1000}) CPU_IDs=([0-9,-]{1,1000}) Mem=")
 
 
-def cpus(text: str) -> list[tuple[str, set[int]]]:
-    """The processors of `scontrol -o -d show job`, for each list of nodes; none if there are too
-    many lists. Its user may have written more of them, true or not, into the job's name or comment,
-    but cannot take away any."""
+def cpus(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
+    """The processors of `scontrol -o -d show job`, as ranges for each list of nodes; none if there
+    are too many lists. Its user may have written more of them, true or not, into the job's name or
+    comment, but cannot take away any."""
     told = _CPUS.findall(text)
     found = []
     for nodes, ids in told if len(told) <= _MOST_LISTS else ():
         with suppress(Garbled):
-            found.append((nodes, numbers(ids)))
+            found.append((nodes, ranges(ids)))
     return found
 
 
@@ -359,22 +360,16 @@ def _count(ids: str) -> int:
     return count
 
 
-_MOST_CORES = 1 << 16  # of a node
-
-
-def numbers(ids: str) -> set[int]:
-    """The cores `0-7,12`.
+def ranges(ids: str) -> list[tuple[int, int]]:
+    """The first and the last of each range of the cores `0-7,12`.
 
     Raises:
-        Garbled: they are no numbers, or no node has so many.
+        Garbled: they are no numbers.
     """
-    found = set[int]()
+    found = []
     for part in filter(None, ids.split(",")):
         first, _, last = part.partition("-")
-        low, high = _number("scontrol", first), _number("scontrol", last or first)
-        if high >= _MOST_CORES:
-            raise Garbled(f"scontrol: not a core: {part[:100]!r}")
-        found.update(range(low, high + 1))
+        found.append((_number("scontrol", first), _number("scontrol", last or first)))
     return found
 
 

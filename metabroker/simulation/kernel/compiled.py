@@ -35,6 +35,22 @@ def inlined(function: Function) -> Function:
     return compiled
 
 
+def made_for(policy: Callable[..., Any]) -> Callable[[Function], Function]:
+    """For a program that is made anew for each policy, `policy` being one of that one's functions:
+    it is named after its module.
+
+    numba tells such programs apart by a number of the process that compiled them. Processes of
+    their own may have given two of them the same one; loaded into one process, the second is then
+    taken for the first, and plays the other policy.
+    """
+
+    def named(function: Function) -> Function:
+        function.__qualname__ = f"{function.__name__}_of_{policy.__module__.rpartition('.')[2]}"
+        return function
+
+    return named
+
+
 def entry(function: Function) -> Function:
     """A function that is called from outside: what it calls is compiled with it, once for this
     machine where a folder can be written in (see `folders`), else once for each process."""

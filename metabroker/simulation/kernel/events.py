@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from .compiled import inlined, program
+from .compiled import inlined, made_for, program
 from .heap import pop
 from .layout import ENDED, IMPOSSIBLE, MORE_DRAWS, MORE_JOBS, MORE_ROOM, OVER, SPARE, World
 
@@ -29,6 +29,7 @@ def loop_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Calla
     pyss = pyss_of(arrive, depart, decide, fits)
 
     @program
+    @made_for(decide)
     def loop(w: World) -> int:
         state = w.state[0]
         while True:
@@ -54,6 +55,7 @@ def batch_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Call
     of a job that could never run, or -1."""
 
     @program
+    @made_for(decide)
     def batch(w: World, now: float) -> int:
         state = w.state[0]
         first = state.submitted
@@ -79,6 +81,7 @@ def pyss_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Calla
     """The same in the order of pyss: each submission with a pass, then each end with a pass."""
 
     @program
+    @made_for(decide)
     def pyss(w: World, now: float) -> int:
         state, ending = w.state[0], w.lists[SPARE]
         ended = 0

@@ -1,10 +1,15 @@
-"""Where compiled programs are kept."""
+"""Where compiled programs are kept, and that each is found again."""
 
+import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from metabroker.simulation.kernel import compiled
+from metabroker.simulation.kernel import compiled, conservative, easy, job_mix, queues
 from metabroker.simulation.kernel.compiled import digest, entry, folders
 
 NAME = f"metabroker-{digest()}"
@@ -41,3 +46,46 @@ def test_a_second_process_finds_what_the_first_has_compiled(
     monkeypatch.setattr(compiled, "folders", lambda outer: [tmp_path / "cache"])
     assert entry(twice)(4) == 8
     assert list((tmp_path / "cache").rglob("*.nbc"))
+
+
+@pytest.mark.xdist_group("kernel")
+def test_what_two_processes_have_compiled_plays_right_in_a_third(tmp_path: Path) -> None:
+    """In numba's names a function that is made anew for each policy has a number of the process
+    that compiled it; the loop of one policy was taken for that of another."""
+    for policies in (("EASY",), ("AFCFS",), ("EASY", "AFCFS")):
+        assert played_anew(policies, tmp_path / "cache") == ""
+
+
+def played_anew(policies: tuple[str, ...], folder: Path) -> str:
+    """Where a new process plays random worlds of these policies wrong; empty: nowhere."""
+    looked = f"print(*(differ(p, s) for p in {policies!r} for s in range(4)), sep='', end='')"
+    ended = subprocess.run(
+        [sys.executable, "-c", f"from tests.simulation.kernel.worlds import differ; {looked}"],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout
+
+
+def test_no_two_programs_have_one_name() -> None:
+    loops = [job_mix._loop, easy._loop, conservative._loop, queues._loop]
+    programs: dict[tuple[str, str], object] = {}
+    for loop in loops:
+        for function in reached(loop, set()):
+            name = function.__module__, function.__qualname__
+            assert programs.setdefault(name, function) is function, name
+    assert len(programs) > 60
+
+
+def reached(program: Any, seen: set[Any]) -> set[Any]:
+    """The Python functions of a program and of all that it calls."""
+    function = program.py_func
+    if function not in seen:
+        seen.add(function)
+        names = inspect.getclosurevars(function)
+        for value in (*names.globals.values(), *names.nonlocals.values()):
+            if hasattr(value, "py_func"):
+                reached(value, seen)
+    return seen

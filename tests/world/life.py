@@ -103,6 +103,7 @@ class Life:
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
+        self._compared = False  # whether the clusters were held against the store since the start
         self._parts = Parts()
         self._heeded = Heeded()
         self.left: frozenset[Ref] = frozenset()
@@ -152,6 +153,9 @@ class Life:
     def in_time(self) -> None:
         """Has the broker done what is due?"""
         if self.loop.trouble is None and not self.engine.broker.view.behind:
+            if self._compared != (not self.engine.broker.view.starting):
+                self._compared = not self._compared
+                self.world.oracle.entered.clear()  # each step has its whole time from now on
             since, clock = self._able_since, self.clock()
             away = [max(c.until.values(), default=0.0) for c in self.world.clusters]
             self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)

@@ -76,7 +76,7 @@ class Oracle:
     began: dict[Ref, tuple[float, ...]] = field(default_factory=dict)
     over: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     cut: dict[Ref, float] = field(default_factory=dict)  # when their scripts were killed
-    entered: dict[tuple[int, int, JobState], float] = field(default_factory=dict)
+    entered: dict[tuple[int, int, JobState, bool], float] = field(default_factory=dict)
 
     def started(self, token: str, now: float, there: float, passed: tuple[float, float]) -> None:
         """A user's script has started somewhere; `there`: when, by the clock of its files. Its
@@ -246,9 +246,9 @@ class Oracle:
             ending = all(c.over or c.step is Step.CLEAN for c in job.components)
             if job.state is JobState.RUNNING and ending:
                 continue  # its results are on their way, or its clusters are being cleaned
-            staging, able = settings.stage_timeout if job.stages_in else 0.0, able_since
+            staging, able = any(c.step is Step.STAGE for c in job.components), able_since
             bound = {
-                JobState.RESERVING: settings.reserve_timeout + staging,
+                JobState.RESERVING: settings.stage_timeout if staging else settings.reserve_timeout,
                 JobState.SUBMITTING: settings.submit_timeout,
                 JobState.WAITING: settings.barrier_timeout,
                 JobState.RUNNING: job.may_take + settings.overtime_grace,
@@ -258,7 +258,7 @@ class Oracle:
                 able = max(able, *(away[c.cluster] + bound for c in job.components))
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
                 bound = job.may_take + settings.barrier_slack
-            since = self.entered.setdefault((job.id, job.attempt, job.state), now)
+            since = self.entered.setdefault((job.id, job.attempt, job.state, staging), now)
             bound += self.stood_still.get((job.id, job.attempt), 0.0)
             held = all(component.reservation for component in job.components)
             if job.planned is not None and held and job.state is not JobState.RUNNING:

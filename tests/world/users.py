@@ -77,6 +77,8 @@ class Users:
             elif isinstance(outcome, int):
                 self._world.joining.told(outcome, joins)
                 self._told_job(index, outcome)
+            if index in self.refused and index in self.acknowledged:
+                raise Violation(f"P1: submission {index} was refused, and acknowledged")
 
         clusters = {name: its.accounts for name, its in self._world.by_name.items()}
         spec = spec_of(submission, accounts_of(clusters, plan.user))

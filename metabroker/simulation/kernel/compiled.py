@@ -35,20 +35,16 @@ def inlined(function: Function) -> Function:
     return compiled
 
 
-def made_for(policy: Callable[..., Any]) -> Callable[[Function], Function]:
-    """For a program that is made anew for each policy, `policy` being one of that one's functions:
-    it is named after its module.
+def merged(function: Function) -> Function:
+    """The same, of what is called from one place: it becomes a part of that, and is not compiled
+    by itself as well.
 
-    numba tells such programs apart by a number of the process that compiled them. Processes of
-    their own may have given two of them the same one; loaded into one process, the second is then
-    taken for the first, and plays the other policy.
+    What is made anew for each policy must be this. numba tells such functions apart by a number of
+    the process that compiles them; two that other processes have compiled may have the same one.
+    Loaded into one process, the second is then taken for the first, and plays the other policy.
     """
-
-    def named(function: Function) -> Function:
-        function.__qualname__ = f"{function.__name__}_of_{policy.__module__.rpartition('.')[2]}"
-        return function
-
-    return named
+    compiled: Function = _jit(inline="always", **_HOW)(function)
+    return compiled
 
 
 def entry(function: Function) -> Function:

@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from .compiled import entry, inlined, program
-from .events import loop_of
+from .events import loop_of, loop_of_pyss
 from .heap import push
 from .layout import NOBODY, World
 from .lines import append, remove
@@ -40,7 +40,7 @@ def depart(w: World, key: int, more: bool) -> None:
         state.late = True
 
 
-@program
+@inlined
 def decide(w: World, now: float) -> None:
     """One pass: old promises are renewed, newcomers get theirs, and who is due starts."""
     state = w.state[0]
@@ -232,9 +232,16 @@ def ever_fits(w: World, key: int) -> bool:
 
 
 _loop = loop_of(arrive, depart, decide, ever_fits)
+_loop_of_pyss = loop_of_pyss(arrive, depart, decide, ever_fits)
 
 
 @entry
-def play_conservative(w: World) -> int:
+def play(w: World) -> int:
     """Play CONSERVATIVE; see `events.loop_of`."""
     return _loop(w)
+
+
+@entry
+def play_pyss(w: World) -> int:
+    """The same in the order of pyss."""
+    return _loop_of_pyss(w)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .compiled import entry, inlined, program
-from .events import loop_of
+from .events import loop_of, loop_of_pyss
 from .heap import push
 from .layout import NOBODY, World
 from .lines import append, remove
@@ -70,7 +70,7 @@ def start(w: World, key: int, now: float) -> None:
     push(w, now + job.run, state.serial if state.pyss else key, key)
 
 
-@program
+@inlined
 def decide(w: World, now: float) -> None:
     """One pass: after an end all jobs are looked at, else those that have come since."""
     state = w.state[0]
@@ -128,9 +128,16 @@ def ever_fits(w: World, key: int) -> bool:
 
 
 _loop = loop_of(arrive, depart, decide, ever_fits)
+_loop_of_pyss = loop_of_pyss(arrive, depart, decide, ever_fits)
 
 
 @entry
-def play_easy(w: World) -> int:
+def play(w: World) -> int:
     """Play EASY; see `events.loop_of`."""
     return _loop(w)
+
+
+@entry
+def play_pyss(w: World) -> int:
+    """The same in the order of pyss."""
+    return _loop_of_pyss(w)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from .compiled import inlined, made_for, program
+from .compiled import inlined, merged, program
 from .heap import pop
-from .layout import ENDED, IMPOSSIBLE, MORE_DRAWS, MORE_JOBS, MORE_ROOM, OVER, SPARE, World
+from .layout import ENDED, IMPOSSIBLE, MORE_DRAWS, MORE_JOBS, MORE_ROOM, NOBODY, OVER, SPARE, World
 
 Arrive = Callable[[World, int], None]
 """A job joins the queue that it belongs to."""
@@ -20,16 +20,24 @@ Decide = Callable[[World, float], None]
 """One pass."""
 Fits = Callable[[World, int], bool]
 """Could a waiting job run with nothing else running?"""
+Instant = Callable[[World, float], int]
+"""All that happens at one instant; the key of a job that could never run, or -1."""
+Loop = Callable[[World], int]
 
 
-def loop_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Callable[[World], int]:
-    """The loop with these functions of a policy: it plays until something is missing, and returns
-    what. After IMPOSSIBLE, `oldest` is the job."""
-    batch = batch_of(arrive, depart, decide, fits)
-    pyss = pyss_of(arrive, depart, decide, fits)
+def loop_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Loop:
+    """The loop in batch order with these functions of a policy: it plays until something is
+    missing, and returns what. After IMPOSSIBLE, `oldest` is the job."""
+    return _loop_of(batch_of(arrive, depart, decide, fits))
 
-    @program
-    @made_for(decide)
+
+def loop_of_pyss(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Loop:
+    """The same in the order of pyss."""
+    return _loop_of(pyss_of(arrive, depart, decide, fits))
+
+
+def _loop_of(instant: Instant) -> Loop:
+    @merged
     def loop(w: World) -> int:
         state = w.state[0]
         while True:
@@ -42,7 +50,7 @@ def loop_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Calla
                 return MORE_ROOM
             if state.draw >= state.draws:
                 return MORE_DRAWS
-            impossible = pyss(w, now) if state.pyss else batch(w, now)
+            impossible = instant(w, now)
             if impossible >= 0:
                 state.oldest = impossible
                 return IMPOSSIBLE
@@ -50,12 +58,11 @@ def loop_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Calla
     return loop
 
 
-def batch_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Callable[..., int]:
+def batch_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Instant:
     """An instant in batch order: all ends, then all submissions, then one pass. It returns the key
     of a job that could never run, or -1."""
 
-    @program
-    @made_for(decide)
+    @merged
     def batch(w: World, now: float) -> int:
         state = w.state[0]
         first = state.submitted
@@ -77,11 +84,10 @@ def batch_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Call
     return batch
 
 
-def pyss_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Callable[..., int]:
+def pyss_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Instant:
     """The same in the order of pyss: each submission with a pass, then each end with a pass."""
 
-    @program
-    @made_for(decide)
+    @merged
     def pyss(w: World, now: float) -> int:
         state, ending = w.state[0], w.lists[SPARE]
         ended = 0
@@ -92,18 +98,22 @@ def pyss_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Calla
             if is_foreseen(w, ending[at]):
                 depart(w, ending[at], True)
                 finish(w, ending[at], now)
-        while is_due(w, now):
-            key = submit(w)
-            arrive(w, key)
+        at = 0
+        while True:
+            key = NOBODY
+            if is_due(w, now):
+                key = submit(w)
+                arrive(w, key)
+            elif at == ended:
+                return -1
+            else:
+                if not is_foreseen(w, ending[at]):
+                    depart(w, ending[at], True)
+                    finish(w, ending[at], now)
+                at += 1
             decide(w, now)
-            if w.jobs[key & state.mask].queue >= 0 and not fits(w, key):
+            if key != NOBODY and w.jobs[key & state.mask].queue >= 0 and not fits(w, key):
                 return key
-        for at in range(ended):
-            if not is_foreseen(w, ending[at]):
-                depart(w, ending[at], True)
-                finish(w, ending[at], now)
-            decide(w, now)
-        return -1
 
     return pyss
 

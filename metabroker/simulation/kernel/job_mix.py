@@ -6,7 +6,7 @@ Each size and kind has a queue of its own; `local` is its index.
 from __future__ import annotations
 
 from .compiled import entry, inlined, program
-from .events import loop_of
+from .events import loop_of, loop_of_pyss
 from .heap import push
 from .layout import NOBODY, World
 from .lines import append, remove
@@ -30,7 +30,7 @@ def depart(w: World, key: int, more: bool) -> None:
     state.departed = True
 
 
-@program
+@inlined
 def decide(w: World, now: float) -> None:
     """One pass: after an end all that wait are tried, else each newcomer."""
     state = w.state[0]
@@ -109,9 +109,16 @@ def ever_fits(w: World, key: int) -> bool:
 
 
 _loop = loop_of(arrive, depart, decide, ever_fits)
+_loop_of_pyss = loop_of_pyss(arrive, depart, decide, ever_fits)
 
 
 @entry
-def play_job_mix(w: World) -> int:
+def play(w: World) -> int:
     """Play AFCFS or LG-SS, with or without blocking; see `events.loop_of`."""
     return _loop(w)
+
+
+@entry
+def play_pyss(w: World) -> int:
+    """The same in the order of pyss."""
+    return _loop_of_pyss(w)

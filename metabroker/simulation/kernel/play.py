@@ -86,13 +86,13 @@ def machine(system: System, draw: Draw) -> Machine:
     settings = {"pyss": int(system.event_order == "pyss")}
     policy, clusters = system.policy, len(system.processors)
     if policy == "EASY":
-        program = import_module(f"{__package__}.easy").play_easy
+        program = _program("easy", system)
         return Machine(program, system.processors, settings | {"foresees": 1})
     if policy == "CONSERVATIVE":
-        program = import_module(f"{__package__}.conservative").play_conservative
+        program = _program("conservative", system)
         return Machine(program, system.processors, settings | {"foresees": 1}, profile=True)
     if policy in _MIXES:
-        program = import_module(f"{__package__}.job_mix").play_job_mix
+        program = _program("job_mix", system)
         settings |= {"foresees": 1, "blocking": int(policy.endswith("-BS"))}
         settings["version"] = int(policy.startswith("LG-SS"))
         return Machine(program, system.processors, settings, mix=True)
@@ -105,12 +105,19 @@ def machine(system: System, draw: Draw) -> Machine:
         "fpfs": int("FPFS" in (policy, system.discipline)),
         "option": _option(system.options, family),
     }
-    program = import_module(f"{__package__}.queues").play_queues
+    program = _program("queues", system)
     draws = None
     if version == layout.RANDOM:
         stop = clusters if family == layout.LS else 2
         draws = partial(draw, stop)
     return Machine(program, system.processors, settings, draws)
+
+
+def _program(module: str, system: System) -> Callable[[layout.World], int]:
+    """That of the policies of a module in the system's order of events."""
+    name = "play_pyss" if system.event_order == "pyss" else "play"
+    found: Callable[[layout.World], int] = getattr(import_module(f"{__package__}.{module}"), name)
+    return found
 
 
 def _option(options: Options, family: int) -> int:

@@ -5,8 +5,8 @@ See the classes of these names in `metabroker.policy`; what is said there holds 
 
 from __future__ import annotations
 
-from .compiled import entry, program
-from .events import loop_of
+from .compiled import entry, inlined, merged, program
+from .events import loop_of, loop_of_pyss
 from .layout import (
     DEPARTURES,
     DISABLE_ORDER,
@@ -39,7 +39,7 @@ from .visits import (
 )
 
 
-@program
+@inlined
 def decide(w: World, now: float) -> None:
     """One pass."""
     state = w.state[0]
@@ -53,7 +53,7 @@ def decide(w: World, now: float) -> None:
     state.since = state.submitted
 
 
-@program
+@merged
 def departure(w: World, now: float) -> None:
     """A departure pass: enable, then visit."""
     state = w.state[0]
@@ -70,7 +70,7 @@ def departure(w: World, now: float) -> None:
         rounds(w, enabled_of_two_levels(w), now)
 
 
-@program
+@merged
 def arrivals(w: World, now: float) -> None:
     """Try the newcomers in their order, then visit the queues that the rules open thereby."""
     state = w.state[0]
@@ -268,9 +268,16 @@ def alternate(w: World, now: float) -> None:
 
 
 _loop = loop_of(arrive, depart, decide, ever_fits)
+_loop_of_pyss = loop_of_pyss(arrive, depart, decide, ever_fits)
 
 
 @entry
-def play_queues(w: World) -> int:
+def play(w: World) -> int:
     """Play one of these policies; see `events.loop_of`."""
     return _loop(w)
+
+
+@entry
+def play_pyss(w: World) -> int:
+    """The same in the order of pyss."""
+    return _loop_of_pyss(w)

@@ -39,6 +39,8 @@ def die_and_live_on(site: Site, point: str) -> None:
     jobs = ["--components 4,4,4"]
     if point.endswith(f":{ALONE}"):
         assert site.submit(jobs[0]) == TOGETHER
+        # Reserved by now: one that is on its way when the daemon dies would cost it an attempt.
+        site.wait_state(TOGETHER, "SUBMITTING", "WAITING", "RUNNING", "COMPLETED")
         jobs.append("-n 4")
     with ThreadPoolExecutor(1) as user:
         # Whoever submits while the daemon dies waits until it is back: nothing comes twice.

@@ -144,6 +144,7 @@ def test_one_that_was_replaced_and_is_told_to_end_does_not_begin_anew(
 ) -> None:
     first, second = group.start(database, database)
     jobs = [first.submit("--on delft:2,leiden:2")]
+    first.wait_state(jobs[0], "SUBMITTING", "WAITING", "RUNNING")  # it has its reservations
     first.signal(signal.SIGSTOP)
     second.wait_role("leader")
     first.signal(signal.SIGTERM)

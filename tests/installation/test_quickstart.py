@@ -42,6 +42,9 @@ def test_real_clusters_a_daemon_and_a_coallocated_job(
 ) -> None:
     if (ROOT / ".cache" / "clusters" / STATE).exists():
         pytest.skip("left out: clusters of `make clusters-up` are in use here")
+    earlier = ROOT / ".cache" / "clusters" / "metabroker.db"  # of clusters that are no more
+    earlier.parent.mkdir(parents=True, exist_ok=True)
+    earlier.write_text("a store of a daemon over them")
     # What a newcomer's checkout has; the jobs' files are not to lie in this one.
     for name in ("Makefile", "pyproject.toml", "metabroker", "tests", ".cache"):
         (here / name).symlink_to(ROOT / name)

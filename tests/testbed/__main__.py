@@ -38,6 +38,8 @@ def up(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
             raise TestbedError(f"clusters of {testbed.installation.suite} are up; `down` first")
     else:
         testbed = Testbed(folder=folder, suite=options.release or default_suite())
+        for file in folder.glob("metabroker.db*"):  # of a daemon over earlier clusters than these
+            file.unlink()
     testbed.start()  # starts only what does not run
     testbed.write_metabroker_configuration(folder / CONFIGURATION)
     return describe(testbed)

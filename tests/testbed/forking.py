@@ -10,7 +10,6 @@ end of FD any more.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 import importlib
@@ -110,24 +109,7 @@ def _become(asked: dict[str, Any], streams: list[int]) -> None:
     module, *words = asked["words"]
     sys.orig_argv[:] = [sys.executable, "-m", module, *words]
     sys.argv[:] = [module, *words]
-    try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-    except SystemExit as ended:
-        if ended.code is not None and not isinstance(ended.code, int):
-            raise
-        _end(ended.code or 0)
-    _end(0)
-
-
-def _end(code: int) -> None:
-    """End as Python does, but for taking its modules apart: to let go of all objects that are
-    shared with the process that forked copies nearly all of its memory."""
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ class Life:
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
-        self._compared = False  # whether the clusters were held against the store since the start
+        self._starting = True  # the clusters are still held against the store
         self._parts = Parts()
         self._heeded = Heeded()
         self.left: frozenset[Ref] = frozenset()
@@ -153,8 +153,8 @@ class Life:
     def in_time(self) -> None:
         """Has the broker done what is due?"""
         if self.loop.trouble is None and not self.engine.broker.view.behind:
-            if self._compared != (not self.engine.broker.view.starting):
-                self._compared = not self._compared
+            if self._starting and not self.engine.broker.view.starting:
+                self._starting = False
                 self.world.oracle.entered.clear()  # each step has its whole time from now on
             since, clock = self._able_since, self.clock()
             away = [max(c.until.values(), default=0.0) for c in self.world.clusters]

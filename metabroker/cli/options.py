@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from metabroker.cli import common, types
 from metabroker.submission.build import Options, foreign_options, merged, submission_of
 from metabroker.submission.checks import LARGEST_SCRIPT
-from metabroker.submission.directives import Directive, directives, sbatch
+from metabroker.submission.directives import Directive, directives
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Submission
 from metabroker.submission.text import shown
@@ -130,6 +130,8 @@ def _with_layout(options: Options) -> Options:
     words = {name.replace("_", "-"): str(value) for name, value in layout.items()}
     if "single" in options:
         words["ntasks"] = str(options["single"])
+    from metabroker.submission.directives import sbatch
+
     return {**options, **sbatch.layout(words)}
 
 

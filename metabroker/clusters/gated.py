@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Self
 
@@ -140,6 +140,10 @@ class GatedCluster:
         """The components' own records."""
         names = {self.placed(gate): gate for gate in gates}
         return {names[path]: marks for path, marks in self._gates.look(names).items()}
+
+    def has_more(self, seen: Mapping[str, ComponentRecord]) -> bool:
+        """Whether `look` would tell more, where it costs more than to see that."""
+        return self._gates.has_more({self.placed(gate): record for gate, record in seen.items()})
 
     def close(self) -> None:
         """Release the transport."""

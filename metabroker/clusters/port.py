@@ -343,6 +343,10 @@ class Cluster(Protocol):
     def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         """The components' own records, cheaply. A gate that is not there is left out."""
 
+    def has_more(self, seen: Mapping[str, ComponentRecord]) -> bool:
+        """Whether a component has written down more than was `seen`, where a look costs more than
+        to tell that; else False."""
+
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with options meant for this cluster's own submit command, or None."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from metabroker.broker.states import Cause
@@ -44,6 +45,10 @@ class UnconfiguredCluster:
     def look(self, *_gates: Any) -> dict[str, ComponentRecord]:
         """Nothing can be seen."""
         return {}
+
+    def has_more(self, _seen: Mapping[str, ComponentRecord]) -> bool:
+        """Nothing can be seen."""
+        return False
 
     def check_native(self, _options: tuple[str, ...]) -> str | None:
         """Nothing can be said."""

@@ -43,6 +43,13 @@ class Records:
         """All that are watched now."""
         return list(self._seen)
 
+    def latest(self, most: int, *, running: bool) -> dict[Ref, ComponentRecord]:
+        """What was seen last of so many that are not over: of those that have not started yet, and
+        with `running` of others beside them."""
+        left = {ref: r for ref, r in self._seen.items() if r.exit_code is None and not r.gave_up}
+        first = sorted(left, key=lambda ref: left[ref].started is not None)
+        return {ref: left[ref] for ref in first[:most] if running or left[ref].started is None}
+
     @property
     def on_its_way(self) -> bool:
         """Whether a component has not started yet."""

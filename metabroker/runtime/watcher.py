@@ -25,13 +25,16 @@ from .requests import RequestBuilder
 log = logging.getLogger(__name__)
 
 _AFTER_ERROR = 2.0
+_GLANCES = 8  # in a pause, and of so many components
+_SHORT = 0.5  # seconds of a pause in which running components are glanced at, too
 
 
 @dataclass(frozen=True, slots=True)
 class WatchInterval:
     """Seconds between two looks: `quick` while a component is on its way to its start, else
     `slow`. With `growth` above 1 the pause grows from `quick` to `slow` while nothing changes, and
-    is twice as long as a look takes, up to `longer`."""
+    is twice as long as a look takes, up to `longer`; then a look may come before its end, where a
+    glance shows that there is something new."""
 
     quick: float
     slow: float
@@ -44,6 +47,10 @@ class WatchInterval:
             return self.quick if on_its_way else self.slow
         least = max(self.quick, min(self.longer, 2 * took))
         return least if news else min(self.slow, max(least, pause) * self.growth)
+
+    def glance(self, pause: float) -> float:
+        """Seconds between two glances in a pause; 0: there are none."""
+        return 0.0 if self.growth == 1.0 else max(self.quick, pause / _GLANCES)
 
 
 NEAR = WatchInterval(0.03, 0.1)
@@ -154,6 +161,7 @@ class Watcher:
         self._records = Records()
         self._gates: dict[Ref, str] = {}
         self._fresh = False  # a component came after the last look
+        self._misled = False  # a glance has shown what no look has told
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -184,20 +192,22 @@ class Watcher:
             self._thread.join(timeout=10)
 
     def _run(self) -> None:
-        pause = 0.0
+        pause = took = 0.0
         while True:
+            glanced = self._rest(pause, took)
             with self._wake:
-                self._wake.wait_for(lambda: self._closed, timeout=min(pause, self._pace.quick))
-                self._wake.wait_for(
-                    lambda: self._closed or self._fresh, timeout=max(0.0, pause - self._pace.quick)
-                )
-                self._wake.wait_for(lambda: self._closed or bool(self._records))
+                if not self._records:
+                    self._wake.wait_for(lambda: self._closed or bool(self._records))
+                    # What has just come is given to its cluster now: there is nothing to see yet.
+                    self._wake.wait_for(lambda: self._closed, timeout=self._pace.longer)
                 if self._closed:
                     return
                 refs, fresh, self._fresh = self._records.watched(), self._fresh, False
             began = time.monotonic()
             try:
-                news = self._look(refs) or fresh
+                told = self._look(refs)
+                news = told or fresh
+                self._misled = not told and (glanced or self._misled)
             except (UnknownOutcome, ClusterRefusal) as error:
                 extra = about(cluster=self._name)
                 log.warning(
@@ -213,6 +223,33 @@ class Watcher:
                     on_its_way = self._records.on_its_way
                 took = time.monotonic() - began
                 pause = self._pace.after(pause, took, news=news, on_its_way=on_its_way)
+
+    def _rest(self, pause: float, took: float) -> bool:
+        """Until the next look is due, or a component has come; whether a glance has shown something
+        new. `took`: the last look, in seconds."""
+        until = time.monotonic() + pause
+        least = max(self._pace.quick, took)
+        with self._wake:
+            self._wake.wait_for(lambda: self._closed, timeout=min(pause, least))
+        step = 0.0 if self._misled else self._pace.glance(pause)
+        while (left := until - time.monotonic()) > 0.0:
+            if step and self._has_more(pause):
+                return True
+            with self._wake:
+                timeout = min(left, step or left)
+                if self._wake.wait_for(lambda: self._closed or self._fresh, timeout=timeout):
+                    break
+        return False
+
+    def _has_more(self, pause: float) -> bool:
+        """One glance. What is wrong with it, the next look tells."""
+        with self._wake:
+            latest = self._records.latest(_GLANCES, running=pause <= _SHORT)
+            seen = {self._gates[ref]: latest[ref] for ref in latest if ref in self._gates}
+        try:
+            return bool(seen) and self._cluster.has_more(seen)
+        except (UnknownOutcome, ClusterRefusal):
+            return False
 
     def _look(self, refs: Sequence[Ref]) -> bool:
         """One look; whether it told anything new."""

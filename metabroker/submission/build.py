@@ -12,7 +12,6 @@ from typing import Any
 
 from metabroker.submission import environment
 from metabroker.submission.checks import check, check_script
-from metabroker.submission.directives import qsub, sbatch
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.inputs import LARGEST
 from metabroker.submission.model import AskedOption, Processors, Submission
@@ -55,6 +54,11 @@ def foreign_options(script: bytes, file: str) -> Options:
     Raises:
         SubmissionError: an option that nothing can become of, with file and line.
     """
+    if b"#SBATCH" not in script and b"#PBS" not in script:
+        return {}
+    # Their tables take longer to make than all else of a submission.
+    from metabroker.submission.directives import qsub, sbatch
+
     slurm, pbs = sbatch.of_script(script, file), qsub.of_script(script, file)
     found = sbatch.translate(slurm) if slurm else {}
     return merged(qsub.translate(pbs, interpreter_of(script)), found) if pbs else found

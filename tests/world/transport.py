@@ -3,6 +3,7 @@ broker's own lease, and may come too late: when the process was stopped just aft
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -56,6 +57,8 @@ class WorldFiles:
         self._host = host
         self._cluster = cluster
         self._inner = LocalFiles()
+        draw = random.Random(f"{host.world.scenario.seed} {cluster.plan.name} is there")
+        self._tells = draw.random() < 0.5
 
     def read(self, path: str) -> bytes | None:
         """See `Files`."""
@@ -68,6 +71,14 @@ class WorldFiles:
     def bulk_read(self, _folders: Sequence[str], _names: Sequence[str]) -> BulkRead:
         """See `Files`."""
         return self
+
+    def is_there(self, path: str) -> bool | None:
+        """See `Files`: in some clusters that can be told."""
+        if not self._tells:
+            return None
+        folder, _, name = path.rpartition("/")
+        found = self.list(folder)
+        return found is not None and any(entry.name == name for entry in found)
 
     def tree(self, path: str) -> Sequence[Listed]:
         """See `Files`."""

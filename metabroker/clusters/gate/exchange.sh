@@ -88,7 +88,8 @@ put() {
 naps=0
 pause() {
     naps=$((naps + 1))
-    nap=0.05
+    nap=0.02
+    if [ "$naps" -gt 20 ]; then nap=0.05; fi
     if [ "$naps" -gt 200 ]; then nap=0.25; fi
     if [ "$naps" -gt 400 ]; then nap=1; fi
     sleep "$nap" 2>/dev/null || sleep 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import ParamSpec, TypeVar
 
 from metabroker.broker.states import Cause
@@ -87,8 +87,7 @@ class Gates:
         try:
             gone = request.again and self._files.list(gate) is None
             self._files.make_folder(gate)
-            # A listing may leave out what is renamed meanwhile. A component does that but once.
-            if any(self._position(gate) for _ in range(1 + request.again)):
+            if self._is_made(gate, request.again):
                 return False
             if request.works:
                 self._files.make_folder(work_folder(gate))
@@ -113,7 +112,7 @@ class Gates:
         Raises:
             ClusterRefusal: it cannot be written.
         """
-        if self._position(gate) is None:
+        if not self._shows(gate, Position.WAIT.value) and self._position(gate) is None:
             return  # gone: who arms it is told
         try:
             self._files.write(f"{gate}/{PEERS}", peers_file(peers))
@@ -137,8 +136,11 @@ class Gates:
     @doubted
     def ready(self, gate: str) -> bool:
         """Whether the component has seen that its gate is armed: it is alive, and will go."""
-        names = self._names(gate) or set()
-        return not names.isdisjoint((records.READY, Position.GO.value, Position.RUN.value))
+        signs = (records.READY, Position.GO.value, Position.RUN.value)
+        shown = self._shows(gate, *signs)
+        if shown is None:
+            shown = not (self._names(gate) or set()).isdisjoint(signs)
+        return shown
 
     @doubted
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
@@ -151,6 +153,8 @@ class Gates:
         """
         first = Position.WAIT if len(peers) == 1 else Position.ARMED
         with contextlib.suppress(Unsafe):
+            if self._shows(gate, PEERS) and self._rename(gate, first, Position.GO):
+                return
             for _ in range(2):  # over NFS a rename whose answer is lost may be told to have failed
                 names = {known(entry.name) for entry in self._files.list(gate) or ()}
                 if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
@@ -158,8 +162,7 @@ class Gates:
                 if first.value in names:
                     if PEERS not in names:
                         self._files.write(f"{gate}/{PEERS}", peers_file(peers))
-                    old, new = (f"{gate}/{p.value}" for p in (first, Position.GO))
-                    if self._files.rename(old, new):
+                    if self._rename(gate, first, Position.GO):
                         return
         raise ClusterRefusal(Cause.LOST, "the component's gate is shut")
 
@@ -197,6 +200,12 @@ class Gates:
         if trouble and len(trouble) == len(wanted):
             raise trouble[0]
         return found
+
+    @doubted
+    def has_more(self, seen: Mapping[str, ComponentRecord]) -> bool:
+        """Whether a component has written down more than was `seen` at its gate, where that costs
+        less than a look."""
+        return any(self._shows(gate, *records.next_of(record)) for gate, record in seen.items())
 
     @doubted
     def record(self, gate: str) -> ComponentRecord | None:
@@ -251,6 +260,15 @@ class Gates:
                 self._files.remove_tree(gate)
                 return
 
+    def _is_made(self, gate: str, again: bool) -> bool:
+        """Whether its token file is there: of one that is prepared for the first time no component
+        can have moved it."""
+        shown = None if again else self._shows(gate, *(position.value for position in Position))
+        if shown is not None:
+            return shown
+        # A listing may leave out what is renamed meanwhile. A component does that but once.
+        return any(self._position(gate) for _ in range(1 + again))
+
     def _position(self, gate: str) -> Position | None:
         names = self._names(gate) or set()
         return next((p for p in Position if p.value in names), None)
@@ -273,7 +291,19 @@ class Gates:
 
     def _move(self, gate: str, old: Position, new: Position) -> bool:
         with Spoilt():
-            return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
+            return self._rename(gate, old, new)
+        return False
+
+    def _rename(self, gate: str, old: Position, new: Position) -> bool:
+        return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
+
+    def _shows(self, gate: str, *names: str) -> bool | None:
+        """Whether one of these is seen in it, in this order; None: only a listing tells."""
+        with Spoilt():
+            for name in names:
+                shown = self._files.is_there(f"{gate}/{name}")
+                if shown is not False:
+                    return shown
         return False
 
 

@@ -57,7 +57,11 @@ agent() {
     case $kind in
         slots) agent_slots ;;
         mpich)
-            line=$(printf '%s\n' "$command" | sed "s/@NODE@/$METABROKER_NODE_RANK/")
+            until [ -e "$work/$launch.command" ]; do
+                if [ ! -e "$work/$launch.plan" ]; then exit 1; fi # it is over
+                nap
+            done
+            line=$(sed "s/@NODE@/$METABROKER_NODE_RANK/" "$work/$launch.command")
             proxy=$(command -v hydra_pmi_proxy) || proxy=
             case $line in */hydra_pmi_proxy\ *)
                 if [ -n "$proxy" ]; then line="$proxy ${line#*/hydra_pmi_proxy }"; fi ;;
@@ -220,6 +224,7 @@ quoted() {
 naps=0
 nap() {
     naps=$((naps + 1))
+    if [ "$naps" -lt 20 ]; then sleep 0.02 2>/dev/null || sleep 1; return; fi
     if [ "$naps" -lt 100 ]; then sleep 0.05 2>/dev/null || sleep 1; return; fi
     if [ "$naps" -lt 400 ]; then sleep 0.2 2>/dev/null || sleep 1; return; fi
     sleep 1
@@ -510,7 +515,6 @@ plan() {
         echo "METABROKER_MASTER_PORT=$METABROKER_MASTER_PORT"
         echo "scheduler=$(quoted "$scheduler")"
         echo "words=$(quoted "$words")"
-        echo "command=$(quoted "$command")"
     } > "$work/$launch.plan" || exit 1
 }
 
@@ -549,7 +553,7 @@ table > "$work/$launch.nodes"
 awk '{ print $6 " slots=" $5 }' "$work/$launch.nodes" > "$work/hosts"
 METABROKER_HOSTFILE=$work/hosts
 export METABROKER_HOSTFILE
-main= step= getter= reader= helper= command= theirs=
+main= step= getter= reader= helper= theirs=
 scheduler=$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT
 words=$(quoted "$@")
 trap 'finish; exit 129' HUP
@@ -568,15 +572,17 @@ case $kind in
             lead "$@"
         fi ;;
 esac
+plan
+# Slurm takes a while to start them: those of MPICH wait there for what mpiexec wants started.
+agents &
+step=$!
 if [ "$kind" = mpich ]; then
-    command=$("$exchange" get 0 "l$launch.command" --timeout "$seconds") || {
+    "$exchange" get 0 "l$launch.command" --timeout "$seconds" > "$work/$launch.told" || {
         finish
         die "component 0 has not started mpiexec"
     }
+    mv "$work/$launch.told" "$work/$launch.command" || { finish; exit 1; }
 fi
-plan
-agents &
-step=$!
 status=
 if [ -n "$leads" ]; then
     # The program tells how all of it has ended; agents that end early have failed.

@@ -55,6 +55,15 @@ def read(seen: BulkRead, gate: str) -> ComponentRecord | None:
     )
 
 
+def next_of(record: ComponentRecord) -> tuple[str, ...]:
+    """The names that appear in a gate next, where this was the last that was seen in it."""
+    if record.started is not None:
+        return outbox.name_of(record.outbox + 1), ENDED
+    if record.begun:
+        return (STARTED,)
+    return (Position.RUN.value,) if record.arrived else (ARRIVED, Position.RUN.value)
+
+
 def _writer(record: bytes, made: float, started: float) -> Writer | None:
     """Which job says that it has started the script."""
     told = _NATIVE.search(record)

@@ -143,6 +143,9 @@ class Files(BulkRead, Protocol):
     def bulk_read(self, folders: Sequence[str], names: Sequence[str]) -> BulkRead:
         """Many folders, and their files of these names, in one round trip to their host."""
 
+    def is_there(self, path: str) -> bool | None:
+        """Whether something is there, where that costs less than `list`; None: ask that."""
+
     def make_folder(self, path: str) -> None:
         """Make a folder, and those between its root and it (mode 0700); fine if they are there.
 

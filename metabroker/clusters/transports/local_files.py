@@ -107,6 +107,9 @@ class LocalFiles:
         """The files themselves: they are near."""
         return self
 
+    def is_there(self, _path: str) -> None:
+        """See `Files.is_there`: a folder that is near is listed as fast."""
+
     def remove_tree(self, path: str) -> None:
         """See `Files.remove_tree`."""
         way = split(path)

@@ -109,6 +109,10 @@ class CommandFiles:
         said = self._done(_shell(SCRIPT, str(len(names)), *names, *folders))
         return read_glance(said, folders, names)
 
+    def is_there(self, _path: str) -> bool | None:
+        """See `Files.is_there`: each costs a command."""
+        return None
+
     def remove_tree(self, path: str) -> None:
         """See `Files.remove_tree`."""
         way = split(path)

@@ -1,7 +1,8 @@
-"""Sessions of one connection: a few at once, and one kept ready.
+"""Sessions of one connection: a few at once, and two kept ready.
 
 To begin a session takes two round trips and the start of a login shell. So while there is nothing
-else to do, one is begun whose shell waits for its command; it ends by itself with the connection.
+else to do, some are begun whose shells wait for their commands: two, since commands often follow
+another. They end by themselves with the connection.
 """
 
 from __future__ import annotations
@@ -18,17 +19,20 @@ from .base import Unreached
 from .connection import SshConnection
 from .remote_shell import LINE
 
+_READY = 2
+
 
 class Sessions:
-    """At most `count` at once, the one that is kept ready among them."""
+    """At most `count` at once, those that are kept ready among them."""
 
     def __init__(self, connection: SshConnection, count: int, seconds: float) -> None:
         self._connection = connection
         self._seconds = seconds
         self._changed = threading.Condition()
         self._free = count
-        self._ready: paramiko.Channel | None = None
-        self._making = False
+        self._ready: list[paramiko.Channel] = []
+        self._most_ready = min(_READY, max(1, count - 1))
+        self._making = 0
         self._closed = False
         self._maker = ThreadPoolExecutor(1, thread_name_prefix="session")
 
@@ -52,32 +56,33 @@ class Sessions:
             self._given_back(prepare=well)
 
     def close(self) -> None:
-        """End the one that is ready."""
+        """End those that are ready."""
         with self._changed:
             self._closed = True
-            ready, self._ready = self._ready, None
-        if ready is not None:
-            end(ready)
+            ready, self._ready = self._ready, []
+        for channel in ready:
+            end(channel)
         self._maker.shutdown(wait=False, cancel_futures=True)
 
     def _taken(self, seconds: float, what: str) -> paramiko.Channel | None:
-        """The one that is ready, or the right to begin one."""
+        """One that is ready, or the right to begin one."""
         deadline = time.monotonic() + seconds
         with self._changed:
-            while self._ready is None and not self._free:
+            while not self._ready and not self._free:
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise Unreached(f"{what}: not run: the connection is busy with other commands")
-            ready, self._ready = self._ready, None
-            if ready is None:
-                self._free -= 1
-            return ready
+            if self._ready:
+                return self._ready.pop(0)
+            self._free -= 1
+            return None
 
     def _given_back(self, *, prepare: bool) -> None:
         with self._changed:
             self._free += 1
-            idle = self._ready is None and not self._making and not self._closed
-            if prepare and idle:
-                self._making = True
+            while prepare and self._free and not self._closed:
+                if len(self._ready) + self._making >= self._most_ready:
+                    break
+                self._making += 1
                 self._free -= 1
                 self._maker.submit(self._make)
             self._changed.notify()
@@ -90,9 +95,9 @@ class Sessions:
             pass  # who needs one will be told
         finally:
             with self._changed:
-                self._making = False
+                self._making -= 1
                 if made is not None and not self._closed:
-                    self._ready = made
+                    self._ready.append(made)
                 else:
                     self._free += 1
                 self._changed.notify()

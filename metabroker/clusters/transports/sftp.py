@@ -123,6 +123,16 @@ class SessionFiles:
         with self.session.one() as sftp:
             return self._ways.rename(sftp, old, new)
 
+    def is_there(self, path: str) -> bool | None:
+        """Whether something is there."""
+        with self.session.one() as sftp:
+            try:
+                self._ways.check(sftp, path)
+                sftp.lstat(path)
+            except FileNotFoundError:
+                return False
+        return True
+
     def get(self, path: str, offset: int, length: int) -> bytes:
         """So many bytes of a file from `offset` on, asked for at once and not one by one."""
         with self.session.one() as sftp:

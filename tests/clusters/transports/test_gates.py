@@ -77,6 +77,25 @@ def test_the_whole_life_of_a_gate(gates: Gates, place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
+def test_what_a_component_writes_next_is_seen_without_a_look(
+    request: pytest.FixtureRequest, gates: Gates, place: Path
+) -> None:
+    it = order(place)
+    gates.prepare(it)
+    tells = request.node.callspec.params["transport"] == "ssh"
+    moves = ("arrived", "run", "started", "out.1", "out.2", "ended")
+    for name in moves:
+        seen = gates.look([it.gate])
+        assert not gates.has_more(seen), name
+        if name == "run":
+            os.rename(f"{it.gate}/wait", f"{it.gate}/run")
+        else:
+            put(it.gate, name, "0 \n" if name == "ended" else "n1\n")
+        assert gates.has_more(seen) is tells, name
+    gates.remove(it.gate)
+    assert not gates.has_more(seen)
+
+
 @pytest.mark.parametrize("position", [Position.WAIT, Position.ARMED, Position.GO, Position.ABORT])
 def test_shutting(gates: Gates, place: Path, position: Position) -> None:
     gate = at(gates, place, position)

@@ -192,7 +192,8 @@ def test_ctrl_c_ends_it_at_once_and_leaves_no_process(
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     busy = 3 if processes == "2" else 1  # a pool has a process that looks after its locks
-    while len(_group(process.pid)) < busy or _seconds(process.pid) < 1.0:
+    # While it imports Python may drop a KeyboardInterrupt; that takes a second of processor time.
+    while len(_group(process.pid)) < busy or _seconds(process.pid) < 1.5 * busy:
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)

@@ -10,6 +10,7 @@ from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import operations as pbs
 from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.commands import reserve as pbs_reserve
+from metabroker.clusters.openpbs.own_reservations import OwnReservations
 from metabroker.clusters.owners import Verified
 from metabroker.clusters.port import ReserveRequest
 from metabroker.clusters.slurm import cleaning, operations, parsing
@@ -138,7 +139,8 @@ def test_pbs_reserves_for_the_user_and_acts_as_the_user() -> None:
     words = pbs_reserve(who, ReserveRequest(TOKEN, 2, 60), 0.0, 8)
     assert words.argv[-2:] == ("-U", "anna") and words.account is None
     assert "-U" not in pbs_reserve(PbsIdentity("mbsvc"), ReserveRequest(TOKEN, 2, 60), 0.0, 8).argv
-    drive(pbs.submit(who, PBS_ORDER, b"#!/bin/sh\n"), [said("7.pbsa\n")], told)
+    submitting = pbs.submit(who, PBS_ORDER, b"#!/bin/sh\n", OwnReservations())
+    drive(submitting, [said("7.pbsa\n")], told)
     drive(pbs.find(who, TOKEN), [said()], told)
     assert asked(told) == [("qsub", "anna"), ("qselect", None)]
     assert told.lines[1] == f"qselect -x -u anna -N {TOKEN}"

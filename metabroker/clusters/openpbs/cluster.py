@@ -37,6 +37,7 @@ from .commands import PbsIdentity
 from .examine import examine
 from .last_seen import LastSeen
 from .operations import Ending
+from .own_reservations import OwnReservations
 from .parsing import PbsJob
 from .ports import HostPorts, PbsPace
 from .queue_lines import QueueLines
@@ -72,6 +73,7 @@ class OpenPBSCluster(GatedCluster):
         self._version = ""
         self._verified = None if options.owners is None else Verified(options.owners)
         self._ahead = [0.0]  # shared by all views of this cluster
+        self._own = OwnReservations()
         self._lasting = LastSeen()
         self._known = Known()
         self._told: dict[str, float] = {}  # to end, by token: when
@@ -94,13 +96,14 @@ class OpenPBSCluster(GatedCluster):
         now += yield from answered(self._pace.looking(asks))
         more = yield from self._clock.look(now)
         more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
-        verified = self._verified
+        verified, poll = self._verified, self._own.poll_begins()
         accounts = () if verified is None else verified.owners.accounts()
         found = yield from answered(
             operations.look(self._who, now, self._version, accounts, self._known)
         )
         ours = self._who.operator or self._who.user
         others = [r for r in found.reservations if not is_ours(r, ours, self._prefix)]
+        self._own.seen(poll, (r for r in found.reservations if r not in others))
         comparing = self._announced.look(
             now + self._clock.known, {r.id: r.end_time for r in others}, operations.has_reservation
         )
@@ -138,7 +141,7 @@ class OpenPBSCluster(GatedCluster):
 
     def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare."""
-        reserving_it = reserving.reserve(self._who, request, self._ahead[0])
+        reserving_it = reserving.reserve(self._who, request, self._ahead[0], self._own)
         self._ahead[0] = yield from answered(self._pace.working(reserving_it))
 
     def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
@@ -147,7 +150,7 @@ class OpenPBSCluster(GatedCluster):
         gone = self._gates.prepare(request)
         acting = self._who.operator is not None
         script = wrapper(request, self._options.name, system="openpbs", acting=acting)
-        submitting = self._pace.working(operations.submit(self._who, request, script))
+        submitting = self._pace.working(operations.submit(self._who, request, script, self._own))
         done = yield from self._submitted(request, submitting, gone)
         listed = partial(operations.find_by_id, self._who, done.native_id)
         done = yield from self._clock.dated(done, listed)

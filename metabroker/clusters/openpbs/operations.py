@@ -28,6 +28,7 @@ from metabroker.submission.chunks import Unlayable
 from . import answers, commands, parsing
 from .answers import failure
 from .commands import PbsIdentity
+from .own_reservations import OwnReservations
 from .parsing import PbsJob, PbsNode, PbsReservation, QueueLine
 from .recent_jobs import HISTORY, Known
 from .snapshot import PbsPoll, native_job
@@ -220,20 +221,34 @@ def has_reservation(identity: str) -> Operation[bool]:
 
 
 def submit(
-    who: PbsIdentity, request: ComponentRequest, script: bytes
+    who: PbsIdentity, request: ComponentRequest, script: bytes, own: OwnReservations
 ) -> Operation[NativeSubmission]:
-    """Submit; where that may have been done before, look for the token first and adopt."""
+    """Submit; where that may have been done before, look for the token first and adopt. `own`:
+    what is known of the reservations."""
     if request.again:
         known = yield from find(who, request.token)
         if known:
             ended = known[0].state is NativeState.ENDED
             return NativeSubmission(known[0].native_id, known[0].submit_time, ended)
-    queue = who.queue
-    if request.reservation:
-        mine = yield from reservations_of(who, request.token)
-        if not mine:
-            raise ClusterRefusal(Cause.LOST, "its reservation is gone")
-        queue = mine[0].queue
+    if not request.reservation:
+        return (yield from _submit_to(who, request, script, who.queue))
+    reserved = own.of(request.token)
+    if reserved is not None:
+        try:
+            return (yield from _submit_to(who, request, script, reserved.queue))
+        except ClusterRefusal as refusal:
+            if refusal.cause is not Cause.LOST:
+                raise
+            own.forget(request.token)
+    mine = yield from reservations_of(who, request.token)
+    if not mine:
+        raise ClusterRefusal(Cause.LOST, "its reservation is gone")
+    return (yield from _submit_to(who, request, script, mine[0].queue))
+
+
+def _submit_to(
+    who: PbsIdentity, request: ComponentRequest, script: bytes, queue: str | None
+) -> Operation[NativeSubmission]:
     try:
         submitting = commands.submit(who, request, script, queue)
     except Unlayable as error:  # it gives other nodes than when the job was taken

@@ -7,7 +7,7 @@ come to the barrier.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import after_making
@@ -18,6 +18,7 @@ from metabroker.clusters.transports.base import Completed
 from . import answers, commands, operations, parsing
 from .answers import failure
 from .commands import PbsIdentity
+from .own_reservations import OwnReservations
 from .parsing import PbsReservation
 from .states import has_begun, is_healthy
 
@@ -26,21 +27,26 @@ from .states import has_begun, is_healthy
 _LEADS = (3, 10, 20)
 _LEADS_OF_MOVES = (1, 3)
 _PATIENCE = 8  # seconds for the scheduler to confirm it (0.1 is usual)
+_FAR = 15.0  # seconds before it begins in which nobody has to ask whether it has begun
 
 
-def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operation[float]:
+def reserve(
+    who: PbsIdentity, request: ReserveRequest, ahead: float, own: OwnReservations
+) -> Operation[float]:
     """A reservation of exactly the processors asked for, or none. `ahead`: how many seconds the
-    server's clock was last seen ahead of that of the commands' host; answers that again.
+    server's clock was last seen ahead of that of the commands' host; answers that again. `own`:
+    what is known of those that are there.
 
     Raises:
         ClusterRefusal: it cannot be had now, or not at all; nothing is left of it.
         UnknownOutcome: something may be left of it.
     """
-    mine = yield from operations.reservations_of(who, request.token)
     if request.move:
-        yield from _move(mine, request, ahead)
+        yield from _move(who, request, ahead, own)
         return ahead
+    mine = yield from operations.reservations_of(who, request.token)
     if len(mine) == 1 and _fits(mine[0], request):
+        own.told(request.token, mine[0])
         return ahead
     if mine:
         yield from after_making(operations.delete([r.id for r in mine]))
@@ -60,7 +66,9 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
             raise _explained(failure(done, "pbs_rsub"))
         identity, word = parsing.confirmation(done.stdout)
         if word == "CONFIRMED":
-            return (yield from _checked(request, identity, now))
+            made = yield from _checked(request, identity)
+            own.told(request.token, made)
+            return 0.0 if made.created is None else made.created - now
         if word == "DENIED":  # others may find as many processors free as such tasks do not
             cause = Cause.OWN if request.shape else Cause.BUSY
             raise ClusterRefusal(cause, "pbs_rsub: DENIED: the processors are not free for so long")
@@ -69,7 +77,9 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
     raise refusal
 
 
-def _move(mine: Sequence[PbsReservation], request: ReserveRequest, ahead: float) -> Operation[None]:
+def _move(
+    who: PbsIdentity, request: ReserveRequest, ahead: float, own: OwnReservations
+) -> Operation[None]:
     """Let it begin earlier, or later again, or set its end. The scheduler denies what cannot be
     had, and leaves it as it was then.
 
@@ -77,21 +87,55 @@ def _move(mine: Sequence[PbsReservation], request: ReserveRequest, ahead: float)
         ClusterRefusal: it is gone, or its processors are not free by then.
         UnknownOutcome: nobody knows whether it was moved.
     """
+    known = own.of(request.token)
+    if known is not None and (request.end is not None or (yield from _is_far(known, ahead))):
+        try:
+            yield from _alter(known, request, ahead, own)
+            return
+        except ClusterRefusal as refusal:
+            if refusal.cause is Cause.BUSY:
+                raise
+    mine = yield from operations.reservations_of(who, request.token)
     if not mine:
+        own.forget(request.token)
         raise ClusterRefusal(Cause.LOST, "its reservation is gone")
-    identity, start = mine[0].id, request.start
-    if request.end is not None:
-        asked = commands.alter_reservation(identity, _PATIENCE, end=request.end)
-        _must_be_altered((yield from command(asked)))
-    elif start is not None and not has_begun(mine[0].state):
-        yield from _begin_at(identity, start, ahead)
-    elif not request.stays(mine[0].start_time, mine[0].end_time):
-        raise ClusterRefusal(Cause.LOST, "its reservation began too long ago")
+    yield from _alter(mine[0], request, ahead, own)
 
 
-def _begin_at(identity: str, wanted: float, ahead: float) -> Operation[None]:
-    """It begins then; or as soon after it as the server takes. One that is there is altered even if
-    the scheduler comes to it when its new start has passed: it begins at once, then."""
+def _is_far(known: PbsReservation, ahead: float) -> Operation[bool]:
+    """Whether it cannot have begun, nor begins in a moment."""
+    if has_begun(known.state):
+        return False
+    now = yield from operations.time_there()
+    return known.start_time > now + max(0.0, ahead) + _FAR
+
+
+def _alter(
+    found: PbsReservation, request: ReserveRequest, ahead: float, own: OwnReservations
+) -> Operation[None]:
+    identity, start = found.id, request.start
+    own.forget(request.token)  # unless it is as it was, or has become what was asked for
+    try:
+        if request.end is not None:
+            asked = commands.alter_reservation(identity, _PATIENCE, end=request.end)
+            _must_be_altered((yield from command(asked)))
+        elif start is not None and not has_begun(found.state):
+            begins = yield from _begin_at(identity, start, ahead)
+            own.told(request.token, replace(found, start_time=begins))
+        elif not request.stays(found.start_time, found.end_time):
+            raise ClusterRefusal(Cause.LOST, "its reservation began too long ago")
+        else:
+            own.told(request.token, found)
+    except ClusterRefusal as refusal:
+        if refusal.cause is Cause.BUSY:
+            own.told(request.token, found)
+        raise
+
+
+def _begin_at(identity: str, wanted: float, ahead: float) -> Operation[float]:
+    """It begins then; or as soon after it as the server takes; answers when. One that is there is
+    altered even if the scheduler comes to it when its new start has passed: it begins at once,
+    then."""
     for lead in _LEADS_OF_MOVES:
         start = max(wanted, (yield from operations.time_there()) + max(0.0, ahead) + lead)
         asked = commands.alter_reservation(identity, _PATIENCE, start=start)
@@ -99,6 +143,7 @@ def _begin_at(identity: str, wanted: float, ahead: float) -> Operation[None]:
         if done.exit_status != answers.BAD_TIME:
             break
     _must_be_altered(done)
+    return start
 
 
 def _must_be_altered(done: Completed) -> None:
@@ -113,13 +158,13 @@ def _must_be_altered(done: Completed) -> None:
         raise UnknownOutcome(f"pbs_ralter: {word}"[:200])
 
 
-def _checked(request: ReserveRequest, identity: str, now: float) -> Operation[float]:
-    """What was made, read again and compared; answers how far the server's clock is ahead."""
+def _checked(request: ReserveRequest, identity: str) -> Operation[PbsReservation]:
+    """What was made, read again and compared."""
     made = yield from after_making(operations.reservation(identity))
     if made is None or not _fits(made, request):
         yield from after_making(operations.delete([identity]))
         raise ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
-    return 0.0 if made.created is None else made.created - now
+    return made
 
 
 def _fits(made: PbsReservation, request: ReserveRequest) -> bool:

@@ -146,18 +146,7 @@ class SlurmCluster(GatedCluster):
         stray = self._verified.stray(request.token) if self._verified and not who.acting else None
         if stray is not None:
             who = replace(who, user=stray, acting=True)
-        return (yield from self._cleaned(request, partial(self._ending, who)))
-
-    @staticmethod
-    def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
-        last = yield from cleaning.clean(
-            who,
-            request.token,
-            reservation=request.reservation,
-            native=request.native,
-            writer=request.writer,
-        )
-        return NativeEnd(None, None) if last is None else NativeEnd(last.cause, last.start_time)
+        return (yield from self._cleaned(request, partial(_ending, who)))
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float
@@ -172,3 +161,14 @@ class SlurmCluster(GatedCluster):
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for sbatch."""
         return check_native(options) or confusing(options)
+
+
+def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
+    last = yield from cleaning.clean(
+        who,
+        request.token,
+        reservation=request.reservation,
+        native=request.native,
+        writer=request.writer,
+    )
+    return NativeEnd(None, None) if last is None else NativeEnd(last.cause, last.start_time)

@@ -9,6 +9,7 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.openpbs import parsing, reserving
 from metabroker.clusters.openpbs.commands import PbsIdentity
+from metabroker.clusters.openpbs.own_reservations import OwnReservations
 from metabroker.clusters.port import ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import CommandLost, Completed, Unreached
 from tests.clusters.refusals import refused
@@ -55,7 +56,7 @@ def shown(
 
 def reserve(answers: list[Answer], ahead: float = 0.0) -> tuple[list[str], float]:
     told = Told()
-    found = drive(reserving.reserve(WHO, ORDER, ahead), answers, told)
+    found = drive(reserving.reserve(WHO, ORDER, ahead, OwnReservations()), answers, told)
     assert all(("TZ", "UTC") in command.env for command in told.commands)
     return told.lines, found
 
@@ -69,7 +70,11 @@ def test_it_begins_a_few_seconds_ahead_and_is_made_when_it_is_confirmed() -> Non
 def test_chunks_have_what_the_configuration_says() -> None:
     told = Told()
     who = PbsIdentity("mbsvc", chunk="mem=2gb:Qlist=fast")
-    drive(reserving.reserve(who, ORDER, 0.0), [NONE, SERVER, CONFIRMED, shown()], told)
+    drive(
+        reserving.reserve(who, ORDER, 0.0, OwnReservations()),
+        [NONE, SERVER, CONFIRMED, shown()],
+        told,
+    )
     assert "select=4:ncpus=1:mem=2gb:Qlist=fast" in told.commands[2].argv
 
 
@@ -180,7 +185,11 @@ def test_whether_it_was_made_may_not_be_known() -> None:
 def test_whole_nodes_are_reserved_as_such() -> None:
     told = Told()
     who, order = PbsIdentity("mbsvc", unit=2), ReserveRequest(TOKEN, 4, 600)
-    drive(reserving.reserve(who, order, 0.0), [NONE, SERVER, CONFIRMED, shown()], told)
+    drive(
+        reserving.reserve(who, order, 0.0, OwnReservations()),
+        [NONE, SERVER, CONFIRMED, shown()],
+        told,
+    )
     assert "select=2:ncpus=2:mpiprocs=2" in told.commands[2].argv
     assert "place=scatter:excl" in told.commands[2].argv
 
@@ -189,9 +198,11 @@ ALTER = f"pbs_ralter -I 8 -R 202611210544.00 {SHOW.split()[-1]}"
 SOONER = ReserveRequest(TOKEN, 4, 600, start=NOW + 3618.0, move=True)
 
 
-def move(answers: list[Answer], request: ReserveRequest = SOONER) -> list[str]:
+def move(
+    answers: list[Answer], request: ReserveRequest = SOONER, own: OwnReservations | None = None
+) -> list[str]:
     told = Told()
-    drive(reserving.reserve(WHO, request, 0.0), answers, told)
+    drive(reserving.reserve(WHO, request, 0.0, own or OwnReservations()), answers, told)
     return told.lines
 
 
@@ -251,3 +262,63 @@ def test_its_end_is_set() -> None:
     ends = ReserveRequest(TOKEN, 0, 0, move=True, end=NOW + 60.0)
     lines = move([shown("RESV_RUNNING", 5), altered("CONFIRMED")], ends)
     assert lines == [LIST, "pbs_ralter -I 8 -E 202611210444.42 R112.pbsa"]
+
+
+# --- what is known of it ----------------------------------------------------------------------
+
+
+def known(*answers: Completed, start: float | None = None) -> OwnReservations:
+    """What is known after a poll has shown this (else the one of `shown`), which begins then."""
+    own = OwnReservations()
+    found = [r for a in answers or (shown(),) for r in parsing.reservations(a.stdout)]
+    begins = NOW + 3600.0 if start is None else start
+    own.seen(own.poll_begins(), (replace(each, start_time=begins) for each in found))
+    return own
+
+
+def test_one_that_is_known_and_far_is_moved_without_asking_for_it() -> None:
+    own = known()
+    denied = [SERVER, SERVER, altered("DENIED")]
+    with refused(Cause.BUSY):
+        move(list(denied), own=own)
+    assert move([SERVER, SERVER, altered("CONFIRMED")], own=own)[-1] == ALTER
+    found = own.of(TOKEN)
+    assert found is not None and found.start_time == SOONER.start
+
+
+@pytest.mark.parametrize("begins", [-5.0, 0.0, 15.0])
+def test_one_that_may_have_begun_is_asked_for(begins: float) -> None:
+    lines = move([SERVER, shown(), SERVER, altered("CONFIRMED")], own=known(start=NOW + begins))
+    assert lines == ["date +%s", LIST, "date +%s", ALTER]
+
+
+def test_one_that_is_known_wrongly_is_asked_for() -> None:
+    own = known()
+    gone = failed("pbs_ralter: Unknown Reservation Id\n", 236)
+    with refused(Cause.LOST):
+        move([SERVER, SERVER, gone, NONE], own=own)
+    assert own.of(TOKEN) is None
+    ends = ReserveRequest(TOKEN, 0, 0, move=True, end=NOW + 60.0)
+    lines = move([gone, shown("RESV_RUNNING", 5), altered("CONFIRMED")], ends, known())
+    assert lines[1:] == [LIST, "pbs_ralter -I 8 -E 202611210444.42 R112.pbsa"]
+
+
+def test_one_whose_move_was_not_answered_is_not_known_any_more() -> None:
+    own = known()
+    with pytest.raises(UnknownOutcome):
+        move([SERVER, SERVER, altered("UNCONFIRMED")], own=own)
+    assert own.of(TOKEN) is None
+
+
+def test_what_was_made_is_known_until_a_later_poll_does_not_show_it() -> None:
+    own = OwnReservations()
+    early = own.poll_begins()
+    drive(reserving.reserve(WHO, ORDER, 0.0, own), [NONE, SERVER, CONFIRMED, shown()], Told())
+    own.seen(early, ())
+    assert own.of(TOKEN) is not None, "that poll began before"
+    own.seen(own.poll_begins(), ())
+    assert own.of(TOKEN) is None
+
+
+def test_of_two_with_one_token_none_is_known() -> None:
+    assert known(shown(), shown()).of(TOKEN) is None

@@ -12,14 +12,15 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import commands, operations
 from metabroker.clusters.openpbs.commands import PbsIdentity
+from metabroker.clusters.openpbs.own_reservations import OwnReservations
 from metabroker.clusters.port import ComponentRequest, ReserveRequest, UnknownOutcome
 from metabroker.submission.shape import Shape
 from tests.clusters.gate.making import order
 from tests.clusters.refusals import refused
-from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
+from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, failed, said
 
 from .recorded import case
-from .test_reserving import shown
+from .test_reserving import known, shown
 
 WHO = PbsIdentity("mbsvc")
 ORDER = replace(order(Path("/work"), patience=None), seconds=601)
@@ -28,10 +29,14 @@ NO_HISTORY = said("", "qselect: PBS is not configured to maintain job history \n
 
 
 def submit(
-    answers: list[Answer], order: ComponentRequest = ORDER, who: PbsIdentity = WHO
+    answers: list[Answer],
+    order: ComponentRequest = ORDER,
+    who: PbsIdentity = WHO,
+    own: OwnReservations | None = None,
 ) -> tuple[Told, str]:
     told = Told()
-    found = drive(operations.submit(who, order, b"#!/bin/sh\ntrue\n"), answers, told)
+    submitting = operations.submit(who, order, b"#!/bin/sh\ntrue\n", own or OwnReservations())
+    found = drive(submitting, answers, told)
     return told, found.native_id
 
 
@@ -123,6 +128,21 @@ def test_into_a_reservation_by_its_queues_short_name() -> None:
     assert told.lines[1].endswith("-q R112")
 
 
+def test_into_a_reservation_that_is_known_without_asking_for_it() -> None:
+    order, own = replace(ORDER, reservation=True), known()
+    told, _ = submit([said("7.pbsa\n")], order, own=own)
+    assert len(told.lines) == 1 and told.lines[0].endswith("-q R112")
+    # It is another one by now.
+    gone = failed("qsub: Unknown queue\n", 170)
+    told, _ = submit([gone, shown(), said("7.pbsa\n")], order, own=own)
+    assert told.lines[1] == "pbs_rstat -F"
+    assert own.of(TOKEN) is None
+    with refused(Cause.LOST):
+        submit([gone, said()], order, own=known())
+    with refused(Cause.BUSY):
+        submit([failed("qsub: try again\n", 104)], order, own=known())
+
+
 def test_a_reservation_that_is_gone() -> None:
     order = replace(ORDER, reservation=True)
     for listed in (said(), shown(owner="mallory"), shown(name="other")):
@@ -137,7 +157,7 @@ def test_the_script_writes_its_outputs_where_they_belong(tmp_path: Path) -> None
         order = replace(ORDER, chdir=str(folder), output=str(folder / "out;x"), error=error)
         told = Told()
         script = b"#!/bin/sh\npwd; echo $PBS_O_WORKDIR; echo wrong >&2\n"
-        drive(operations.submit(WHO, order, script), [said("7.pbsa\n")], told)
+        drive(operations.submit(WHO, order, script, OwnReservations()), [said("7.pbsa\n")], told)
         subprocess.run(["/bin/sh"], input=told.commands[0].stdin, check=True, cwd="/", timeout=20)
     twice = f"{folder}\n{folder}\n"
     assert (folder / "out;x").read_text() == f"{twice}wrong\n{twice}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from metabroker.cli.common import Parsing, remote, socket_of
 from metabroker.submission import requests
@@ -17,6 +16,9 @@ from metabroker.submission.inputs import parse_input
 from metabroker.submission.optional import elastic
 from metabroker.submission.tasks import parse_array
 from metabroker.submission.times import parse_time
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Parsed(Parsing):
@@ -42,7 +44,7 @@ class ClusterName(Parsing):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in cluster_names() if name.startswith(incomplete)]
+        return _completed(name for name in cluster_names() if name.startswith(incomplete))
 
 
 class Placements(Parsed):
@@ -52,11 +54,17 @@ class Placements(Parsed):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         before, comma, last = incomplete.rpartition(",")
-        return [
-            CompletionItem(f"{before}{comma}{name}:")
+        return _completed(
+            f"{before}{comma}{name}:"
             for name in cluster_names()
             if ":" not in last and name.startswith(last)
-        ]
+        )
+
+
+def _completed(words: Iterable[str]) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(word) for word in words]
 
 
 COUNT = Parsed("number", requests.parse_count)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from metabroker.submission.errors import SubmissionError
@@ -94,7 +93,9 @@ def parse_input(text: str) -> InputFile:
     before, _, last = text.rpartition(":")
     found = _SIZE.fullmatch(last)
     if found is not None and ":" in before:
-        rest, size = before, int(Decimal(found[1]) * _BYTES[found[2].lower()])
+        whole, _, part = found[1].partition(".")
+        millionths = int(whole + part.ljust(6, "0"))
+        rest, size = before, millionths * _BYTES[found[2].lower()] // 10**6
     if size > LARGEST:
         raise SubmissionError(f"{shown(text)} is larger than any file", _EXAMPLE)
     copies = []

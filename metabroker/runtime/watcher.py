@@ -25,8 +25,8 @@ from .requests import RequestBuilder
 log = logging.getLogger(__name__)
 
 _AFTER_ERROR = 2.0
-_GLANCES = 8  # in a pause, and of so many components
-_SHORT = 0.5  # seconds of a pause in which running components are glanced at, too
+_GLANCED_AT = 8  # components at a time
+_SHORT = 0.5  # seconds of a pause, soon after something was new
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,11 @@ class WatchInterval:
         return least if news else min(self.slow, max(least, pause) * self.growth)
 
     def glance(self, pause: float) -> float:
-        """Seconds between two glances in a pause; 0: there are none."""
-        return 0.0 if self.growth == 1.0 else max(self.quick, pause / _GLANCES)
+        """Seconds between two glances in a pause; 0: there are none. Jobs may wait for hours: then
+        they cost next to nothing."""
+        if self.growth == 1.0:
+            return 0.0
+        return max(self.quick, pause / (8 if pause <= _SHORT else 2))
 
 
 NEAR = WatchInterval(0.03, 0.1)
@@ -244,7 +247,7 @@ class Watcher:
     def _has_more(self, pause: float) -> bool:
         """One glance. What is wrong with it, the next look tells."""
         with self._wake:
-            latest = self._records.latest(_GLANCES, running=pause <= _SHORT)
+            latest = self._records.latest(_GLANCED_AT, running=pause <= _SHORT)
             seen = {self._gates[ref]: latest[ref] for ref in latest if ref in self._gates}
         try:
             return bool(seen) and self._cluster.has_more(seen)

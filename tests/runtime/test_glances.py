@@ -14,29 +14,31 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import records
 from metabroker.clusters.port import Cluster, ClusterRefusal, ComponentRecord
 from metabroker.runtime.requests import RequestBuilder
-from metabroker.runtime.watcher import Watcher, WatchInterval
+from metabroker.runtime.watcher import NEAR, Watcher, WatchInterval
 
-RARE = WatchInterval(0.005, 6.0, growth=1000.0)
+RARE = WatchInterval(0.005, 0.5, growth=1000.0)
 REF = Ref(1, 1, 0)
 
 
 class Far:
-    """A cluster that counts what is asked of it."""
+    """A cluster that counts what is asked of it. What is new is in a look once a glance shows it."""
 
     def __init__(self) -> None:
-        self.record = ComponentRecord()
+        self.record = self.shown = ComponentRecord()
         self.looks = self.glances = 0
         self.misleads = self.fails = False
 
     def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         self.looks += 1
-        return dict.fromkeys(gates, self.record)
+        return dict.fromkeys(gates, self.shown)
 
     def has_more(self, seen: Mapping[str, ComponentRecord]) -> bool:
         self.glances += 1
         if self.fails:
             raise ClusterRefusal(Cause.REFUSED, "no")
         news = any(set(records.next_of(record)) & self.names() for record in seen.values())
+        if news:
+            self.shown = self.record
         return news or self.misleads
 
     def names(self) -> set[str]:
@@ -86,12 +88,18 @@ def test_each_thing_that_a_component_writes_down_is_told_in_a_pause() -> None:
     assert len(events) == 3
 
 
-def test_glances_that_show_nothing_lead_to_no_look() -> None:
+def test_in_a_pause_there_are_some_glances_and_no_look() -> None:
     cluster = Far()
     with watching(cluster):
-        looks, glances = cluster.looks, cluster.glances
-        wait(lambda: cluster.glances > glances)
-        assert cluster.looks == looks
+        glances, looks = cluster.glances, cluster.looks
+        wait(lambda: cluster.looks > looks + 3)
+    assert cluster.glances - glances >= cluster.looks - looks
+
+
+def test_long_pauses_have_one_glance() -> None:
+    pace = WatchInterval(0.03, 2.0, growth=1.05)
+    assert [pace.glance(pause) for pause in (0.1, 0.4, 2.0)] == [0.03, 0.05, 1.0]
+    assert NEAR.glance(0.1) == 0.0
 
 
 def test_who_misleads_with_what_no_look_tells_has_a_look_now_and_then() -> None:
@@ -108,5 +116,5 @@ def test_a_glance_that_fails_is_none() -> None:
     cluster.fails = True
     with watching(cluster):
         looks, glances = cluster.looks, cluster.glances
-        wait(lambda: cluster.glances > glances + 1)
-        assert cluster.looks == looks
+        wait(lambda: cluster.glances > glances + 8)
+    assert cluster.looks - looks < cluster.glances - glances

@@ -21,7 +21,7 @@ REF = Ref(1, 1, 0)
 
 
 class Far:
-    """A cluster that counts what is asked of it. What is new is in a look once a glance shows it."""
+    """A cluster that counts what is asked of it. A look tells what a glance has shown before."""
 
     def __init__(self) -> None:
         self.record = self.shown = ComponentRecord()

@@ -19,7 +19,7 @@ SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 # `make storm-mutations` hunts for all of them from one seed on.
 QUICK = {
     "attempt-number-ignored": 50_006,
-    "debt-dropped-when-a-cluster-is-down": 50_063,
+    "debt-dropped-when-a-cluster-is-down": 50_082,
     "owed-steps-not-resumed": 50_019,
     "watches-not-resumed": 50_000,
     "request-id-ignored": 50_006,

@@ -245,13 +245,13 @@ class Watcher:
         return False
 
     def _has_more(self, pause: float) -> bool:
-        """One glance. What is wrong with it, the next look tells."""
+        """One glance. Whatever is wrong with it, the next look tells."""
         with self._wake:
             latest = self._records.latest(_GLANCED_AT, running=pause <= _SHORT)
             seen = {self._gates[ref]: latest[ref] for ref in latest if ref in self._gates}
         try:
             return bool(seen) and self._cluster.has_more(seen)
-        except (UnknownOutcome, ClusterRefusal):
+        except Exception:  # an answer that is garbled, say, ends no watcher
             return False
 
     def _look(self, refs: Sequence[Ref]) -> bool:

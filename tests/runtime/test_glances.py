@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
+import pytest
+
 from metabroker.broker.events import Arrived, Ended, Event, Started
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import records
 from metabroker.clusters.port import Cluster, ClusterRefusal, ComponentRecord
+from metabroker.clusters.transports.base import NotAllowed
 from metabroker.runtime.requests import RequestBuilder
 from metabroker.runtime.watcher import NEAR, Watcher, WatchInterval
 
@@ -26,7 +29,8 @@ class Far:
     def __init__(self) -> None:
         self.record = self.shown = ComponentRecord()
         self.looks = self.glances = 0
-        self.misleads = self.fails = False
+        self.misleads = False
+        self.error: Exception | None = None
 
     def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         self.looks += 1
@@ -34,8 +38,8 @@ class Far:
 
     def has_more(self, seen: Mapping[str, ComponentRecord]) -> bool:
         self.glances += 1
-        if self.fails:
-            raise ClusterRefusal(Cause.REFUSED, "no")
+        if self.error is not None:
+            raise self.error
         news = any(set(records.next_of(record)) & self.names() for record in seen.values())
         if news:
             self.shown = self.record
@@ -111,9 +115,12 @@ def test_who_misleads_with_what_no_look_tells_has_a_look_now_and_then() -> None:
         assert cluster.glances == glances
 
 
-def test_a_glance_that_fails_is_none() -> None:
+@pytest.mark.parametrize(
+    "error", [ClusterRefusal(Cause.REFUSED, "no"), NotAllowed("no account"), ValueError("garbled")]
+)
+def test_a_glance_that_fails_is_none(error: Exception) -> None:
     cluster = Far()
-    cluster.fails = True
+    cluster.error = error
     with watching(cluster):
         looks, glances = cluster.looks, cluster.glances
         wait(lambda: cluster.glances > glances + 8)

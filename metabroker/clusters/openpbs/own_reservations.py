@@ -19,7 +19,7 @@ class OwnReservations:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._told: dict[str, tuple[int, PbsReservation]] = {}
+        self._told: dict[str, tuple[int, PbsReservation | None]] = {}
         self._polls = 0
 
     def poll_begins(self) -> int:
@@ -35,8 +35,8 @@ class OwnReservations:
             shown.setdefault(each.name, []).append(each)
         with self._lock:
             newer = {token: told for token, told in self._told.items() if told[0] >= poll}
-            alone = {token: (poll, each[0]) for token, each in shown.items() if len(each) == 1}
-            self._told = {**alone, **newer}
+            self._told = {t: (poll, each[0]) for t, each in shown.items() if len(each) == 1}
+            self._told.update(newer)
 
     def of(self, token: str) -> PbsReservation | None:
         """The one of this token; None: ask."""
@@ -50,6 +50,6 @@ class OwnReservations:
             self._told[token] = self._polls, reservation
 
     def forget(self, token: str) -> None:
-        """It is gone, or nobody knows what it is now."""
+        """It is gone, or nobody knows what it is now: nor does a poll that began before."""
         with self._lock:
-            self._told.pop(token, None)
+            self._told[token] = self._polls, None

@@ -320,5 +320,16 @@ def test_what_was_made_is_known_until_a_later_poll_does_not_show_it() -> None:
     assert own.of(TOKEN) is None
 
 
+def test_a_poll_that_began_before_tells_nothing_of_one_that_was_forgotten() -> None:
+    own = known()
+    early, before = own.poll_begins(), parsing.reservations(shown().stdout)
+    with pytest.raises(UnknownOutcome):
+        move([SERVER, SERVER, altered("UNCONFIRMED")], own=own)
+    own.seen(early, before)
+    assert own.of(TOKEN) is None
+    own.seen(own.poll_begins(), before)
+    assert own.of(TOKEN) is not None
+
+
 def test_of_two_with_one_token_none_is_known() -> None:
     assert known(shown(), shown()).of(TOKEN) is None

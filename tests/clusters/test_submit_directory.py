@@ -14,7 +14,7 @@ from metabroker.clusters.submit_directory import (
     LocalSubmitDirectory,
     SubmitDirectory,
 )
-from metabroker.clusters.transports import sftp_steps
+from metabroker.clusters.transports import sftp_content
 from metabroker.clusters.transports.base import Command, Listed
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.run_as import RunAsTransport
@@ -134,13 +134,13 @@ def test_a_users_server_syncs_each_part_and_each_folder(
 ) -> None:
     require_programs()
     asked = []
-    sync = sftp_steps.sync
+    sync = sftp_content.sync
 
     def told(sftp: paramiko.SFTPClient, opened: paramiko.SFTPFile) -> None:
         asked.append(opened)
         sync(sftp, opened)
 
-    monkeypatch.setattr(sftp_steps, "sync", told)
+    monkeypatch.setattr(sftp_content, "sync", told)
     transport = RunAsTransport(LocalTransport({}), lambda command: Command(command.argv))
     home = UserDirectory(transport, "")
     home.put(str(folder), f"{PARTS}/1", 0, b"01234")

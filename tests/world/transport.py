@@ -88,9 +88,9 @@ class WorldFiles:
         """See `Files`."""
         return self._step(lambda: self._seen(lambda: self._inner.get(path, offset, length)))
 
-    def make_folder(self, path: str) -> None:
+    def make_folder(self, path: str) -> bool:
         """See `Files`."""
-        self._change(lambda: self._inner.make_folder(path), made=path)
+        return self._change(lambda: self._inner.make_folder(path), made=path)
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """See `Files`."""

@@ -86,8 +86,8 @@ class Gates:
         gate = request.gate
         try:
             gone = request.again and self._files.list(gate) is None
-            self._files.make_folder(gate)
-            if self._is_made(gate, request.again):
+            new = self._files.make_folder(gate)
+            if not new and self._is_made(gate, request.again):
                 return False
             if request.works:
                 self._files.make_folder(work_folder(gate))

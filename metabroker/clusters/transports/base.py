@@ -146,8 +146,9 @@ class Files(BulkRead, Protocol):
     def is_there(self, path: str) -> bool | None:
         """Whether something is there, where that costs less than `list`; None: ask that."""
 
-    def make_folder(self, path: str) -> None:
+    def make_folder(self, path: str) -> bool:
         """Make a folder, and those between its root and it (mode 0700); fine if they are there.
+        True: it was not there; False: it was, or that is not known.
 
         Raises:
             Unsafe: others could exchange it, or it is not our own; see `trust`.

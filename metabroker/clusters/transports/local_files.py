@@ -43,21 +43,25 @@ _GONE = (FileNotFoundError, NotADirectoryError)
 class LocalFiles:
     """Files of this host. Errors other than "not there" are `OSError`."""
 
-    def make_folder(self, path: str) -> None:
+    def make_folder(self, path: str) -> bool:
         """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
         way = split(path)
         examine(way.root, _look, _owners, _private)
+        new = False
         for attempt in range(_MOST_TRIES):
             try:
                 for count in range(len(way.parts)):
+                    new = False
                     with _entered(way, count) as folder, contextlib.suppress(FileExistsError):
                         os.mkdir(way.parts[count], 0o700, dir_fd=folder)
+                        new = True
                 with _entered(way, len(way.parts)):
-                    return
+                    break
             except FileNotFoundError:
                 # `remove_tree` of a sibling may have removed the parent in between.
                 if attempt == _MOST_TRIES - 1:
                     raise
+        return new
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """Write a file whole: readers see the old one or the new one."""

@@ -77,11 +77,12 @@ class CommandFiles:
         self._run = run
         self._believed: dict[str, float] = {}
 
-    def make_folder(self, path: str) -> None:
+    def make_folder(self, path: str) -> bool:
         """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
         way = split(path)
         self._believe(way.root)
         self._done(_guarded(_MAKE, path, "old" if way.gates == len(way.parts) == 2 else ""))
+        return False
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """Write a file whole: readers see the old one or the new one."""

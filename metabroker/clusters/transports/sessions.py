@@ -1,12 +1,15 @@
-"""Sessions of one connection: a few at once, and two kept ready.
+"""Sessions of one connection: a few at once, and as many kept ready.
 
 To begin a session takes two round trips and the start of a login shell. So while there is nothing
-else to do, some are begun whose shells wait for their commands: two, since commands often follow
-another. They end by themselves with the connection.
+else to do, some are begun whose shells wait for their commands. Commands often follow another: to
+reserve, to see what was reserved, to submit. Sessions in the place of those that they took are
+begun once nothing was asked for a moment, not beside the next command, which would wait for that.
+They end by themselves with the connection.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -19,7 +22,8 @@ from .base import Unreached
 from .connection import SshConnection
 from .remote_shell import LINE
 
-_READY = 2
+_QUIET = 0.2  # seconds for which nothing was asked
+_LONGEST = 1.0  # seconds that one waits for that; where there is always something, it never comes
 
 
 class Sessions:
@@ -31,9 +35,11 @@ class Sessions:
         self._changed = threading.Condition()
         self._free = count
         self._ready: list[paramiko.Channel] = []
-        self._most_ready = min(_READY, max(1, count - 1))
+        self._most_ready = count
         self._making = 0
+        self._asked = -math.inf
         self._closed = False
+        self._closing = threading.Event()
         self._maker = ThreadPoolExecutor(1, thread_name_prefix="session")
 
     @contextmanager
@@ -59,6 +65,7 @@ class Sessions:
         """End those that are ready."""
         with self._changed:
             self._closed = True
+            self._closing.set()
             ready, self._ready = self._ready, []
         for channel in ready:
             end(channel)
@@ -68,6 +75,7 @@ class Sessions:
         """One that is ready, or the right to begin one."""
         deadline = time.monotonic() + seconds
         with self._changed:
+            self._asked = time.monotonic()
             while not self._ready and not self._free:
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise Unreached(f"{what}: not run: the connection is busy with other commands")
@@ -79,15 +87,22 @@ class Sessions:
     def _given_back(self, *, prepare: bool) -> None:
         with self._changed:
             self._free += 1
-            while prepare and self._free and not self._closed:
+            self._asked = time.monotonic()
+            while prepare and not self._closed:
                 if len(self._ready) + self._making >= self._most_ready:
                     break
                 self._making += 1
-                self._free -= 1
                 self._maker.submit(self._make)
             self._changed.notify()
 
     def _make(self) -> None:
+        """Begin one, once it is quiet, if there is still room for it."""
+        self._await_quiet()
+        with self._changed:
+            if not self._free or self._closed:
+                self._making -= 1
+                return
+            self._free -= 1
         made: paramiko.Channel | None = None
         try:
             made = begun(self._connection, LINE, self._seconds, "sh")
@@ -101,8 +116,16 @@ class Sessions:
                 else:
                     self._free += 1
                 self._changed.notify()
-        if made is not None and self._closed:
+        if made is not None and self._closing.is_set():
             made.close()
+
+    def _await_quiet(self) -> None:
+        latest = time.monotonic() + _LONGEST
+        while not self._closing.is_set():
+            left = min(self._asked + _QUIET, latest) - time.monotonic()
+            if left <= 0:
+                break
+            self._closing.wait(left)
 
 
 def begun(connection: SshConnection, line: str, seconds: float, what: str) -> paramiko.Channel:

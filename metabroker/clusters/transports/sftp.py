@@ -18,7 +18,8 @@ from .base import CommandLost, Unreached
 from .connection import SshConnection
 from .remote_files import CommandFiles, Run
 from .sessions import beginning
-from .sftp_steps import Ways, get, put, write
+from .sftp_content import get, put, write
+from .sftp_steps import Ways
 from .trust import split
 from .turns import turn
 
@@ -154,11 +155,11 @@ class SftpFiles(SessionFiles, CommandFiles):
         session = SftpSession(lambda: _subsystem(connection, seconds), seconds)
         SessionFiles.__init__(self, session, Ways(self._private))
 
-    def make_folder(self, path: str) -> None:
+    def make_folder(self, path: str) -> bool:
         """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
         self._believe(split(path).root)
         with self.session.one() as sftp:
-            self._ways.make(sftp, path, root_believed=True)
+            return self._ways.make(sftp, path, root_believed=True)
 
     def remove_tree(self, path: str) -> None:
         """See `Files.remove_tree`."""

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 import paramiko
 from paramiko.sftp import (
     CMD_CLOSE,
-    CMD_EXTENDED,
     CMD_HANDLE,
     CMD_NAME,
     CMD_OPENDIR,
@@ -38,7 +37,6 @@ from .trust import (
 
 _MOST_TRIES = 5
 _MOST_KEPT = 4096  # folders that are remembered
-_PART = 32768  # bytes of one answer; servers give no more
 
 Listing = Mapping[str, paramiko.SFTPAttributes]
 
@@ -54,22 +52,24 @@ class Ways:
         self._roots: dict[str, float] = {}
         self._gates: dict[str, float] = {}
 
-    def make(self, sftp: paramiko.SFTPClient, path: str, *, root_believed: bool = False) -> None:
-        """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
+    def make(self, sftp: paramiko.SFTPClient, path: str, *, root_believed: bool = False) -> bool:
+        """Make a folder, and those between its root and it (mode 0700); fine if they are there.
+        Whether it was not."""
         way = split(path)
         if not root_believed:
             self._believe(sftp, way.root)
+        new = False
         for attempt in range(_MOST_TRIES):
             try:
                 for count in range(1, len(way.parts) + 1):
-                    self._make(sftp, way, count)
+                    new = self._make(sftp, way, count)
+                break
             except FileNotFoundError:
                 # `remove_tree` of a sibling may have removed the parent in between.
                 if attempt == _MOST_TRIES - 1:
                     raise
                 self._gates.clear()
-            else:
-                return
+        return new
 
     def check(self, sftp: paramiko.SFTPClient, path: str) -> None:
         """The folder that the path's last part is in is the account's, if that is in a gate, and
@@ -99,10 +99,10 @@ class Ways:
         for gate in [gate for gate in self._gates if gate.startswith(path)]:
             self._gates.pop(gate, None)
 
-    def _make(self, sftp: paramiko.SFTPClient, way: SplitPath, count: int) -> None:
+    def _make(self, sftp: paramiko.SFTPClient, way: SplitPath, count: int) -> bool:
         folder = way.at(count)
         if self._gates.get(folder, 0.0) > time.monotonic():
-            return
+            return False
         try:
             sftp.mkdir(folder, 0o700)
         except FileNotFoundError:
@@ -113,9 +113,10 @@ class Ways:
                 self._check(sftp, way, count)
             except FileNotFoundError:
                 raise error from None
-        else:
-            if count <= way.gates:  # nobody else can have exchanged it since
-                self._remember(folder)
+            return False
+        if count <= way.gates:  # nobody else can have exchanged it since
+            self._remember(folder)
+        return True
 
     def _check(self, sftp: paramiko.SFTPClient, way: SplitPath, count: int) -> None:
         folder = way.at(count)
@@ -247,75 +248,6 @@ def known(sftp: paramiko.SFTPClient, path: str) -> dict[str, paramiko.SFTPAttrib
     return found
 
 
-def write(
-    sftp: paramiko.SFTPClient,
-    path: str,
-    content: bytes,
-    *,
-    executable: bool = False,
-) -> None:
-    """Write a file whole: readers see the old one or the new one."""
-    folder, name = os.path.split(path)
-    new = f"{folder}/.{name}.{os.urandom(8).hex()}"
-    try:
-        with sftp.open(new, "wx") as file:
-            file.chmod(0o700 if executable else 0o600)
-            file.set_pipelined(True)
-            file.write(content)
-        if sftp.lstat(new).st_size != len(content):
-            raise OSError(errno.EIO, "the file was not written whole")
-        sftp.posix_rename(new, path)
-    except OSError:
-        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
-            sftp.remove(new)
-        raise
-
-
-def get(sftp: paramiko.SFTPClient, path: str, offset: int, length: int) -> bytes:
-    """So many bytes of a file from `offset` on, asked for at once and not one by one."""
-    _regular(sftp, path)
-    with sftp.open(path, "rb") as file:
-        opened = file.stat()
-        if not stat.S_ISREG(opened.st_mode or 0):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-        size = opened.st_size or 0
-        end = min(offset + length, size)
-        parts = [(at, min(_PART, end - at)) for at in range(offset, end, _PART)]
-        return b"".join(file.readv(parts)) if parts else b""
-
-
-def put(
-    sftp: paramiko.SFTPClient,
-    path: str,
-    offset: int,
-    content: bytes,
-    *,
-    executable: bool = False,
-    lasting: bool = False,
-) -> None:
-    """Write a part of a file that is being made. `lasting`: it is on disk then."""
-    if offset == 0:
-        with contextlib.suppress(FileNotFoundError):
-            sftp.remove(path)
-    else:
-        _regular(sftp, path)
-    with sftp.open(path, "wx" if offset == 0 else "r+") as file:
-        if offset == 0:
-            file.chmod(0o700 if executable else 0o600)
-        file.seek(offset)
-        file.set_pipelined(True)
-        file.write(content)
-        if lasting:
-            sync(sftp, file)
-    if (sftp.lstat(path).st_size or 0) < offset + len(content):
-        raise OSError(errno.EIO, "the part was not written whole", path)
-
-
-def sync(sftp: paramiko.SFTPClient, opened: paramiko.SFTPFile) -> None:
-    """What was written to a file, or the names in a folder, last (OpenSSH 6.5 and later)."""
-    sftp._request(CMD_EXTENDED, "fsync@openssh.com", opened.handle)
-
-
 def remove(sftp: paramiko.SFTPClient, path: str) -> None:
     """Remove a folder with all in it; fine if it is not there, or goes meanwhile. However deep it
     is: the folders in a folder of it come up first. What there is no time for is removed next
@@ -352,12 +284,6 @@ def _raise_up(sftp: paramiko.SFTPClient, top: bytes, folder: bytes) -> None:
                 sftp.remove(folder + b"/" + name)
     if whole:
         sftp.rmdir(folder)
-
-
-def _regular(sftp: paramiko.SFTPClient, path: str) -> None:
-    mode = sftp.lstat(path).st_mode
-    if mode is None or not stat.S_ISREG(mode):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
 
 
 def _is_folder(sftp: paramiko.SFTPClient, path: str) -> bool:

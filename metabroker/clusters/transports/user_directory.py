@@ -14,6 +14,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.submit_directory import FileChanged
 
+from . import sftp_content as files
 from . import sftp_steps as steps
 from .base import CommandLost, CommandMissing, Listed, Unreached
 from .run_as import RunAsTransport
@@ -40,7 +41,7 @@ class UserDirectory:
             path = _way(sftp, folder, was.path)
             if _listed(was.path, sftp.lstat(path)) != was:
                 raise FileChanged(0, "it was changed while it was sent")
-            return steps.get(sftp, path, offset, length)
+            return files.get(sftp, path, offset, length)
 
     def clear(self, folder: str, name: str) -> None:
         """Remove a folder of files that were not finished; fine if it is not there."""
@@ -51,7 +52,7 @@ class UserDirectory:
         """Write a part of a new file, which lasts; the part at 0 makes it, and its folders."""
         with self._session() as sftp:
             path = _way(sftp, folder, new, make=offset == 0)
-            steps.put(sftp, path, offset, content, lasting=True)
+            files.put(sftp, path, offset, content, lasting=True)
 
     def finish(self, folder: str, new: str, made: Listed) -> None:
         """The new file is whole: it takes its name, its mode and its time."""
@@ -66,7 +67,7 @@ class UserDirectory:
         with self._session() as sftp:
             path = _way(sftp, folder, f"{name}/.".lstrip("/"))
             with sftp.open(path) as here:
-                steps.sync(sftp, here)
+                files.sync(sftp, here)
 
     @contextlib.contextmanager
     def _session(self) -> Iterator[paramiko.SFTPClient]:

@@ -33,10 +33,10 @@ class UserFiles(SessionFiles):
         super().__init__(session, ways)
         self._kept: dict[str, tuple[tuple[int | None, int | None], bytes]] = {}
 
-    def make_folder(self, path: str) -> None:
+    def make_folder(self, path: str) -> bool:
         """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
         with self.session.one() as sftp:
-            self._ways.make(sftp, path)
+            return self._ways.make(sftp, path)
 
     def read(self, path: str) -> bytes | None:
         """The content; None if it is not there."""

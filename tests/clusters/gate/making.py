@@ -76,8 +76,8 @@ class Stopped(LocalFiles):
         self._left = changes
         self.late: Callable[[], object] = lambda: None
 
-    def make_folder(self, path: str) -> None:
-        self._change(lambda: LocalFiles.make_folder(self, path))
+    def make_folder(self, path: str) -> bool:
+        return bool(self._change(lambda: LocalFiles.make_folder(self, path)))
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         self._change(lambda: LocalFiles.write(self, path, content, executable=executable))

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from metabroker import openfiles
 from metabroker.access.audit import AuditError
@@ -28,21 +25,13 @@ from metabroker.store import LeadershipLost, StoreUnavailable
 from . import logs, privileges
 from .daemon import Daemon
 from .notify import Notifier
+from .signals import Signals
 
 log = logging.getLogger(__name__)
 
 
 Read = Callable[[], Config]
 """Reads the configuration again. Raises ConfigErrors."""
-
-
-@dataclass(frozen=True, slots=True)
-class SignalFlags:
-    """What signals have asked for: to end, to read the configuration; `news`: either."""
-
-    stop: threading.Event
-    reload: threading.Event
-    news: threading.Event
 
 
 def serve(
@@ -59,16 +48,7 @@ def serve(
     # Clusters' own commands are wanted there, never those that would ask this daemon.
     os.environ["PATH"] = without_front_ends(os.environ.get("PATH", os.defpath))
     reap_former()
-    stop, reload, news = threading.Event(), threading.Event(), threading.Event()
-
-    def heard(number: int, _frame: object) -> None:
-        (reload if number == signal.SIGHUP else stop).set()
-        news.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, heard)
-    if again is not None:
-        signal.signal(signal.SIGHUP, heard)
+    signals = Signals(reloads=again is not None)
     trouble = trouble_with_root(config)
     if trouble is not None:
         return _complain(Exception(trouble))
@@ -78,7 +58,8 @@ def serve(
 
     def anew() -> None:
         # Who shall end ends: the wish would be lost with the rest, and nothing can be begun now.
-        if not stop.is_set():
+        if not signals.told_to_end():
+            signals.hand_on()
             reexec()
 
     try:
@@ -94,12 +75,12 @@ def serve(
         anew()
         daemon.stop()
         return 0
-    _keep_serving(daemon, notifier, SignalFlags(stop, reload, news), again)
-    if not stop.is_set() and daemon.replaced:
+    _keep_serving(daemon, notifier, signals, again)
+    if not signals.told_to_end() and daemon.replaced:
         log.warning(
             "this broker no longer leads, its core hangs, or clusters have other names: it restarts"
         )
-        reexec()
+        anew()
     failed = not daemon.alive
     log.info("ending")
     notifier.stopping()
@@ -107,9 +88,7 @@ def serve(
     return 1 if failed else 0
 
 
-def _keep_serving(
-    daemon: Daemon, notifier: Notifier, signals: SignalFlags, again: Read | None
-) -> None:
+def _keep_serving(daemon: Daemon, notifier: Notifier, signals: Signals, again: Read | None) -> None:
     """Until it shall end, or cannot go on."""
     told = daemon.summary
     notifier.ready(told)

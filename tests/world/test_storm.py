@@ -28,6 +28,7 @@ QUICK = {
     "lease-thought-longer": 50_004,
     "lease-taken-before-its-end": 50_000,
     "any-lease-renewed": 50_000,
+    "old-folder-taken-for-new": 70_001,
     "joining-jobs-outlive-the-others": 50_000,
     "joining-jobs-do-not-wait": 50_000,
     "joining-jobs-hear-nothing": 50_009,

@@ -15,6 +15,7 @@ from metabroker.clusters.operation import command
 from metabroker.clusters.port import CleanRequest
 from metabroker.clusters.slurm import cluster as slurm_cluster
 from metabroker.clusters.slurm import commands, operations
+from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.runtime import requests
 
 from .planting import among, mutation, rewrite, swap
@@ -52,6 +53,18 @@ def blind_resubmit(stack: contextlib.ExitStack) -> None:
     old = swap(stack, PendingSteps, "_effect", effect)
     old_move = swap(stack, gates.Gates, "_move", move)
     rewrite(stack, _TAKE, f'{_TAKE[:-8]} [ -e "$mb__gate/run" ] || exit 75')
+
+
+@mutation
+@among("lossy")
+def old_folder_taken_for_new(stack: contextlib.ExitStack) -> None:
+    """A gate whose folder is there already counts as new, and is laid out again."""
+
+    def make_folder(self: Any, path: str) -> bool:
+        old(self, path)
+        return True
+
+    old = swap(stack, LocalFiles, "make_folder", make_folder)
 
 
 @mutation

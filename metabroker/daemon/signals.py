@@ -16,7 +16,7 @@ import threading
 
 _HANDED_ON = "METABROKER_SIGNALS"  # the pipe of who restarted
 _ENDS = frozenset({signal.SIGTERM, signal.SIGINT})
-_MOST = 4096  # bytes, of which each is a signal
+_MOST = 1 << 16  # bytes, of which each is a signal: a pipe holds no more
 
 
 class Signals:

@@ -9,19 +9,23 @@ import pytest
 
 # The first thread counts, and comes to no handler meanwhile.
 BUSY = """
-import hashlib, os, signal, sys, threading, time
+import hashlib, os, select, signal, sys, threading, time
 from metabroker.daemon.signals import Signals
 
+def send():
+    os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+    assert select.select([signals._pipe], [], [], 30)[0], "the system has not delivered it"
+
 def beside():
-    time.sleep(0.2)
+    began = time.process_time()
+    while time.process_time() < began + 0.1:  # until the first thread is at it
+        time.sleep(0.01)
     if "before" in sys.argv:
-        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
-        time.sleep(0.1)
+        send()
     print(signals.stop.is_set(), signals.told_to_end(), signals.reload.is_set(), flush=True)
     if "after" in sys.argv:
         signals.hand_on()
-        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
-        time.sleep(0.1)
+        send()
         print(signals.stop.is_set(), flush=True)
         os.execv(sys.executable, [sys.executable, "-c", NEXT])
     os._exit(0)

@@ -38,7 +38,6 @@ class Sessions:
         self._most_ready = count
         self._making = 0
         self._asked = -math.inf
-        self._closed = False
         self._closing = threading.Event()
         self._maker = ThreadPoolExecutor(1, thread_name_prefix="session")
 
@@ -64,7 +63,6 @@ class Sessions:
     def close(self) -> None:
         """End those that are ready."""
         with self._changed:
-            self._closed = True
             self._closing.set()
             ready, self._ready = self._ready, []
         for channel in ready:
@@ -88,7 +86,7 @@ class Sessions:
         with self._changed:
             self._free += 1
             self._asked = time.monotonic()
-            while prepare and not self._closed:
+            while prepare and not self._closing.is_set():
                 if len(self._ready) + self._making >= self._most_ready:
                     break
                 self._making += 1
@@ -99,7 +97,7 @@ class Sessions:
         """Begin one, once it is quiet, if there is still room for it."""
         self._await_quiet()
         with self._changed:
-            if not self._free or self._closed:
+            if not self._free or self._closing.is_set():
                 self._making -= 1
                 return
             self._free -= 1
@@ -111,7 +109,7 @@ class Sessions:
         finally:
             with self._changed:
                 self._making -= 1
-                if made is not None and not self._closed:
+                if made is not None and not self._closing.is_set():
                     self._ready.append(made)
                 else:
                     self._free += 1

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from metabroker.clusters.transports.base import Files, Listed, Transport
+from metabroker.clusters.transports.remote_files import CommandFiles
+from metabroker.clusters.transports.sftp import SftpFiles
 from tests.testbed.sshd import account
 
 STRANGE = ("plain", "with blank", "new\nline", "quo'te\"", "$(touch x)`y`", "-n", "ünïcode", "*")
@@ -33,6 +35,34 @@ def made(path: Path, content: bytes = b"", mode: int = 0o644) -> Path:
     path.write_bytes(content)
     path.chmod(mode)
     return own(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", bytes(100_001)])
+@pytest.mark.parametrize("executable", [False, True])
+def test_a_file_is_written_whole_in_place_of_whatever_stood_there(
+    files: Files, place: Path, content: bytes, executable: bool
+) -> None:
+    target = made(place / "target", b"another's")
+    old = made(place / "old", b"longer than what replaces it", 0o640)
+    (place / "link").symlink_to(target)
+    for path in (place / "new", old, own(place / "link")):
+        files.write(str(path), content, executable=executable)
+        assert not path.is_symlink() and path.read_bytes() == content
+        assert oct(path.stat().st_mode & 0o777) == ("0o700" if executable else "0o600")
+    assert target.read_bytes() == b"another's"
+    assert sorted(path.name for path in place.iterdir()) == ["link", "new", "old", "target"]
+    with pytest.raises(OSError):
+        files.write(str(place / "none" / "file"), content)
+
+
+def test_who_makes_a_folder_hears_whether_it_was_not_there(files: Files, place: Path) -> None:
+    tells = not isinstance(files, CommandFiles) or isinstance(files, SftpFiles)
+    folder = f"{place}/.metabroker-mb-12345678-1-1-0-{20 * 'a'}"
+    assert files.make_folder(folder) is tells
+    assert files.make_folder(folder) is False
+    assert files.make_folder(f"{folder}/work") is tells
+    files.remove_tree(folder)
+    assert files.make_folder(folder) is tells
 
 
 @pytest.mark.parametrize("name", STRANGE)

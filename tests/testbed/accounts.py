@@ -111,10 +111,12 @@ class People:
         new.rename(self._rules)
 
     def words(self, who: str, *, reading: bool = False) -> list[str]:
-        """What runs a command as that account. `reading`: this Python may lie below a private
-        home, such as root's, so that only a reader of all files can run it."""
+        """What runs a command as that account. `reading`: this Python, or the environment that
+        links to it, may lie below a private folder, so that only a reader of all files can run
+        it."""
         reads = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
-        closed = reading and not _open_to_all(Path(sys.executable).resolve())
+        python = Path(sys.executable)
+        closed = reading and not (_open_to_all(python) and _open_to_all(python.resolve()))
         return [
             *("setpriv", f"--reuid={self.uid(who)}", f"--regid={self.uid(who)}", "--init-groups"),
             *(reads if closed else ()),

@@ -110,6 +110,8 @@ def pay(busy: Busy, given: Any) -> None:
             began = time.time()
             ours[way] += play(given.jobs)
             time.sleep(max(0.0, began + _ROUND - time.time()))
+            for own in busy.users:
+                own.look_back()
             told = [w for own in busy.users for at, w in own.waits if began <= at < began + _ROUND]
             local[way] += told
             mean = statistics.fmean(told)

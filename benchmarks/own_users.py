@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import calendar
+import json
 import random
 import threading
+import time
 from abc import ABC, abstractmethod
 
 from tests.daemon.pbs import PbsServer
@@ -15,7 +18,7 @@ _PROCESSORS = 4
 
 class OwnUsers(ABC):
     """The users of one cluster. `waits`: when jobs of theirs started, Unix seconds, and the seconds
-    that these had waited, as far as the cluster tells."""
+    that these had waited: all of them once `look_back` was called."""
 
     def __init__(self, name: str, seed: int) -> None:
         self.name = name
@@ -41,6 +44,10 @@ class OwnUsers(ABC):
     @abstractmethod
     def left(self) -> list[str]:
         """What of the broker's is still there."""
+
+    @abstractmethod
+    def look_back(self) -> None:
+        """Read of the jobs that have started, where this is not done all the time."""
 
     @abstractmethod
     def _look(self) -> int:
@@ -71,6 +78,9 @@ class OfSlurm(OwnUsers):
         told += self._cluster.run("scontrol", "-o", "show", "reservation").stdout
         return [line for line in told.splitlines() if "mb-" in line]
 
+    def look_back(self) -> None:
+        """See `OwnUsers`."""
+
     def _look(self) -> int:
         told = self._cluster.run("squeue", "-h", "-n", "local", "-o", "%i %t %V %S").stdout
         waiting = 0
@@ -84,7 +94,7 @@ class OfSlurm(OwnUsers):
 
 
 class OfOpenPBS(OwnUsers):
-    """Of a live OpenPBS server, on which nothing may be lost."""
+    """Of a live OpenPBS server that keeps its jobs' history, and on which nothing may be lost."""
 
     def __init__(self, name: str, server: PbsServer, seed: int) -> None:
         super().__init__(name, seed)
@@ -101,5 +111,17 @@ class OfOpenPBS(OwnUsers):
         names = (*self._server.jobs(), *self._server.reservations())
         return [name for name in names if name.startswith("mb-")]
 
+    def look_back(self) -> None:
+        """See `OwnUsers`."""
+        told = json.loads(self._server.run("qstat", "-x", "-f", "-F", "json"))
+        jobs = [job for job in told["Jobs"].values() if job["Job_Name"] == "local"]
+        times = [(_seconds(job["stime"]), _seconds(job["ctime"])) for job in jobs if "stime" in job]
+        self.waits = [(started, started - made) for started, made in times]
+
     def _look(self) -> int:
         return len(self._server.run("qselect", "-s", "Q", "-N", "local").split())
+
+
+def _seconds(told: str) -> float:
+    """Unix seconds of a time as OpenPBS tells it to a client in UTC."""
+    return float(calendar.timegm(time.strptime(told, "%a %b %d %H:%M:%S %Y")))

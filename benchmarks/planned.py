@@ -24,6 +24,7 @@ from metabroker.submission.model import Processors
 
 from .busy import Busy, busy
 from .federation import Federation
+from .own_users import OwnUsers
 
 _SCRIPT = """#!/bin/sh
 date +%s.%N > {folder}/{tag}.$METABROKER_COMPONENT.part
@@ -117,6 +118,20 @@ def show(federation: Federation, jobs: dict[int, Told], bare: list[float], secon
     print(f"idle in reservations: {100 * lost / (len(jobs) * 16 * seconds):.1f} % of the jobs' own")
 
 
+def show_local(users: list[OwnUsers], began: list[float], window: float) -> None:
+    """What local jobs have waited that started in so many seconds from when the bare jobs, and then
+    the co-allocated ones, began to come: in each cluster, and in both."""
+    for own in users:
+        own.look_back()
+    for name, some in [*((own.name, [own]) for own in users), ("both", users)]:
+        means = []
+        for way, since in zip(("sbatch", "metabroker"), began, strict=True):
+            local = [w for own in some for at, w in own.waits if since <= at < since + window]
+            means.append(statistics.fmean(local))
+            print(f"{name}, {way}: {len(local)} local jobs waited {means[-1]:.2f} s (mean)")
+        print(f"{name}: {100 * (means[1] / means[0] - 1):.1f} % more")
+
+
 def race(it: Busy, given: Any) -> None:
     """Bare jobs to each cluster, then the co-allocated ones."""
     began = [time.time()]
@@ -129,11 +144,7 @@ def race(it: Busy, given: Any) -> None:
     it.federation.idle(given.seconds + 120.0)
     time.sleep(max(0.0, began[1] + given.window - time.time()))
     show(it.federation, jobs, max(bare, key=statistics.median), given.seconds)
-    for way, since in zip(("sbatch", "metabroker"), began, strict=True):
-        until = since + given.window
-        local = [w for own in it.users for at, w in own.waits if since <= at < until]
-        if local:
-            print(f"{way}: {len(local)} local jobs waited {statistics.fmean(local):.2f} s (mean)")
+    show_local(it.users, began, given.window)
     left = [f"{own.name}: {what}" for own in it.users for what in own.left()]
     print(f"left: {left or 'nothing'}")
 

@@ -52,6 +52,7 @@ class LedgerEntry:
     drained: Drained | None = None
     upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
     outlook: Snapshot | None = None  # the last poll that told until when what is in use
+    disproved: float = 0.0  # then it refused what was to be free by its outlook
     eased: float = 0.0  # since then a job of ours holds less there, or for less long
     moves_take: float = 0.0  # seconds, of the latest times that a reservation was moved there
 

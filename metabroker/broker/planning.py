@@ -42,6 +42,7 @@ _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
 _WORTH_IT, _PART = 15.0, 0.1  # a plan is moved for so many seconds, and such a part of its wait
 _SECOND = 1.0  # clusters tell no part of one
 _A_MOMENT = 5.0  # seconds: a plan that begins so soon is being moved, or submitted
+_AT_ONCE = 4  # plans that are told an earlier time: if one is refused, so are those after it
 _MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
 
 
@@ -60,8 +61,9 @@ class Planning:
         if not self._state.settings.plan_ahead:
             return
         standing = self._saga.plans.standing()
+        moving = sum(any(c.step is not Step.NONE for c in job.components) for job in standing)
         for job in standing:
-            self._start_earlier(job, now)
+            moving += self._start_earlier(job, now, most=_AT_ONCE - moving)
         contested = self._state.ledger.contested(now, line=False)
         waiting = self._waiting() if contested else []
         counts = Counter(job.queue for job in standing)
@@ -223,29 +225,35 @@ class Planning:
 
     # --- earlier ------------------------------------------------------------------------------
 
-    def _start_earlier(self, job: Job, now: float) -> None:
-        """If all that it was promised is idle now, or will be free much earlier, it need not
-        wait."""
+    def _start_earlier(self, job: Job, now: float, most: int) -> bool:
+        """If all that it was promised is idle now, or will be free much earlier, it need not wait;
+        the latter if `most` is more than 0. Whether its reservations are being moved."""
         plans, settings = self._saga.plans, self._state.settings
         parts, planned = job.components, job.planned
         if planned is None or planned - settings.plan_soon <= now or not is_held(job):
-            return
-        if any(c.step is not Step.NONE for c in parts):
-            return
-        if not plans.may_try(job, now):
-            return
+            return False
+        if any(c.step is not Step.NONE for c in parts) or not plans.may_try(job, now):
+            return False
         if self._is_idle(job, now):
             plans.tried(job, now)
             self._saga.attempts.move(job, float(math.ceil(now + self._soon(job))), now)
-            return
-        if plans.not_before(job, now, held=True) is None:
-            return
+            return True
+        if most <= 0 or self._is_disproved(job) or plans.not_before(job, now, held=True) is None:
+            return False
         plans.later(job, now, min(plans.pause(job, now), settings.plan_again))
         where = Request(job.request.sizes, tuple(c.cluster for c in parts))
         start, _ = self._earliest(job, where, now + settings.plan_lead, now)
-        if start < planned - max(_WORTH_IT, (planned - now) * _PART):
-            plans.tried(job, now)
-            self._saga.attempts.move(job, start, now)
+        if start >= planned - max(_WORTH_IT, (planned - now) * _PART):
+            return False
+        plans.tried(job, now)
+        self._saga.attempts.move(job, start, now)
+        return True
+
+    def _is_disproved(self, job: Job) -> bool:
+        """Whether one of its clusters has refused what it was thought to have free, and has not
+        told of the time to come since."""
+        entries = [self._state.ledger.entries[component.cluster] for component in job.components]
+        return any(e.outlook is None or e.outlook.taken_at <= e.disproved for e in entries)
 
     def _soon(self, job: Job) -> float:
         """How many seconds from now on its clusters can have moved its reservations one after

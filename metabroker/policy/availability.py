@@ -62,7 +62,8 @@ def profile_of_cluster(outlook: Outlook, now: float) -> Profile:
     end together, then."""
     found = Profile([outlook.processors])
     for held in _few_held(outlook.held):
-        found.take(now, max(held.until, now + _OVERDUE), _HERE, (held.processors,))
+        until = held.until if held.until > now else now + _OVERDUE
+        found.take(now, until, _HERE, (held.processors,))
     book(found, _few_booked(outlook.booked), now)
     rest = 0.0
     for place, wanted in enumerate(outlook.wanted):

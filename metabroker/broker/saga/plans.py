@@ -152,6 +152,7 @@ class Plans:
         if component.reservation and event.cause is not Cause.LOST:
             entry = self._state.ledger.entries[component.cluster]
             entry.has_moved(now - component.asked_at)
+            entry.disproved = now
             self._stays(component, job, now)
             return True
         if event.cause not in (Cause.BUSY, Cause.LOST):

@@ -129,6 +129,7 @@ class OpenPBSCluster(GatedCluster):
         found = replace(found, lines=lines)
         seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
+        self._pace.looked(asks - commands)
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system
         )

@@ -56,22 +56,32 @@ class PortBudget:
         self._shares = shares or PortLimits()
         self._used: deque[tuple[float, PortUse]] = deque()
         self._of = dict.fromkeys(PortUse, 0)
-        self._last = 0.0  # work
+        self._last = dict.fromkeys(PortUse, 0.0)
 
     def take(self, use: PortUse, ports: int, now: float) -> float:
         """Take so many ports, if that may be now: 0.0. Else in how many seconds to ask again, and
         none is used. More than there ever are for this use are taken when none is in use."""
         self._forget(now)
-        pause = self._pause(now) if use is PortUse.WORK else 0.0
+        work = use is PortUse.WORK
+        pause = self._pause_of_work(now) if work else self._pause_of_looks(ports, now)
         if pause > 0:
             return max(_LEAST, pause)
         if self._room(use, ports):
-            if use is PortUse.WORK:
-                self._last = now
+            self._last[use] = now
             self._used.extend((now, use) for _ in range(ports))
             self._of[use] += ports
             return 0.0
         return max(_LEAST, self._used[0][0] + KEPT + _MARGIN - now)
+
+    def give_back(self, use: PortUse, ports: int) -> None:
+        """So many of those that were taken last for this are not needed."""
+        for at in range(len(self._used) - 1, -1, -1):
+            if ports <= 0:
+                break
+            if self._used[at][1] is use:
+                del self._used[at]
+                self._of[use] -= 1
+                ports -= 1
 
     @property
     def used(self) -> int:
@@ -83,13 +93,11 @@ class PortBudget:
         if not self._of[use]:
             return True
         if use is PortUse.LOOK:
-            if self._of[use] + ports <= shares.looks:
-                return True
-            return used + ports <= shares.most - shares.work
+            return self._of[use] + ports <= self._most_looks()
         kept = max(0, shares.looks - self._of[PortUse.LOOK])
         return used + ports <= shares.most - kept
 
-    def _pause(self, now: float) -> float:
+    def _pause_of_work(self, now: float) -> float:
         """Half of what is left for work may be used at once. Then commands are spread, the more the
         fewer ports are left, so that who comes next does not wait for a minute."""
         left = self._shares.most - self._shares.looks
@@ -97,7 +105,24 @@ class PortBudget:
         beyond = self._of[PortUse.WORK] - burst
         if beyond <= 0:
             return 0.0
-        return self._last + 2 * KEPT * beyond / (left - burst) ** 2 - now
+        return self._last[PortUse.WORK] + 2 * KEPT * beyond / (left - burst) ** 2 - now
+
+    def _pause_of_looks(self, ports: int, now: float) -> float:
+        """Once a quarter of theirs is used, what is left for looks is spread until the first of
+        them is free again: else a server would be polled often for half a minute, and then for as
+        long not at all."""
+        used, most = self._of[PortUse.LOOK], self._most_looks()
+        if not used or used + ports <= most // 4:
+            return 0.0
+        last = self._last[PortUse.LOOK]
+        until = next(begun for begun, use in self._used if use is PortUse.LOOK) + KEPT + _MARGIN
+        left = max(0, most - used) // ports
+        return last + (until - last) / (left + 1) - now
+
+    def _most_looks(self) -> int:
+        """What looks may have: all that is not kept for work, or used by it."""
+        shares = self._shares
+        return max(shares.looks, shares.most - max(shares.work, self._of[PortUse.WORK]))
 
     def _forget(self, now: float) -> None:
         while self._used and self._used[0][0] + KEPT + _MARGIN <= now:
@@ -119,6 +144,11 @@ class HostPorts:
         """See `PortBudget.take`."""
         with self._lock:
             return self._budget.take(use, ports, self._clock())
+
+    def give_back(self, use: PortUse, ports: int) -> None:
+        """See `PortBudget.give_back`."""
+        with self._lock:
+            self._budget.give_back(use, ports)
 
     @property
     def now(self) -> float:
@@ -146,6 +176,11 @@ class PbsPace:
         if not self._needed:
             return 0.0
         return (yield from self._wait(PortUse.LOOK, ports))
+
+    def looked(self, spared: int) -> None:
+        """A poll that was begun took so many commands fewer than it might have."""
+        if self._needed:
+            self._ports.give_back(PortUse.LOOK, spared)
 
     def working(self, operation: Operation[R]) -> Operation[R]:
         """The operation, each of its commands as soon as there is a port for it."""

@@ -36,8 +36,6 @@ def taken(budget: PortBudget, use: PortUse, ports: int, now: float = 0.0) -> int
     while later < now + KEPT:
         left = budget.take(use, ports, later)
         count += left == 0.0
-        if left and use is PortUse.LOOK:
-            break
         later += left
     return count
 
@@ -74,10 +72,34 @@ def test_jobs_leave_looks_their_share_and_looks_leave_jobs_theirs() -> None:
 
 def test_it_is_told_when_to_ask_again() -> None:
     budget = PortBudget(SHARES)
-    for second in range(2):
-        assert budget.take(PortUse.LOOK, 4, float(second)) == 0.0
-    assert budget.take(PortUse.LOOK, 4, 20.0) == KEPT + 1.0 - 20.0
+    assert budget.take(PortUse.LOOK, 4, 0.0) == 0.0
+    assert budget.take(PortUse.LOOK, 4, 1.0) == 29.5
+    assert budget.take(PortUse.LOOK, 4, 30.5) == 0.0
+    assert budget.take(PortUse.LOOK, 4, 32.0) == KEPT + 1.0 - 32.0
     assert budget.take(PortUse.LOOK, 4, KEPT + 1.0) == 0.0
+
+
+def test_looks_are_spread_before_there_is_none_left_for_them() -> None:
+    budget, now, begun = PortBudget(), 0.0, list[float]()
+    while now < 600.0:  # a poll every two seconds, and as much other work as there may be
+        left = budget.take(PortUse.LOOK, 6, now)
+        begun += [] if left else [now]
+        now += left or 2.0
+        while budget.take(PortUse.WORK, 1, now) == 0.0:
+            pass
+    gaps = [later - before for before, later in pairwise(begun)]
+    assert max(gaps) < 8.0
+    assert len(begun) > 600.0 / 4.5
+
+
+def test_what_a_look_did_not_need_is_had_by_others() -> None:
+    budget = PortBudget(SHARES)
+    assert budget.take(PortUse.LOOK, 8, 0.0) == 0.0
+    assert taken(budget, PortUse.WORK, 1) == 12
+    assert budget.take(PortUse.LOOK, 4, 0.0) > 0.0
+    budget.give_back(PortUse.LOOK, 8)
+    assert budget.used == 12
+    assert budget.take(PortUse.LOOK, 4, 0.0) == 0.0
 
 
 def test_a_look_that_takes_more_than_its_share_is_made_alone() -> None:

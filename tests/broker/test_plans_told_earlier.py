@@ -96,6 +96,21 @@ def test_where_all_is_idle_for_two_both_begin() -> None:
     site.bench.close()
 
 
+def test_few_are_told_an_earlier_time_at_once_and_none_by_what_was_refused() -> None:
+    site = Site(plan_share=1.0)
+    for _ in range(6):
+        site.planned(4, 4)
+    site.held = {c: [Held(32, FREE_AT - 300)] for c in (DELFT, LEIDEN)}
+    asked = moves(site.pass_time(20))
+    assert len({move.ref.job for move in asked}) == 4
+    for move in asked:
+        refused = Refused(move.ref, Step.RESERVE, Cause.BUSY, "not free by then")
+        assert not moves(site.handle(refused))
+    assert not moves([e for _, ready in site.bench.ticks(4.0) for e in ready.effects])
+    assert moves(site.pass_time(20)), "its cluster has told again"
+    site.bench.close()
+
+
 def test_what_its_own_reservation_comes_to_keep_is_a_change() -> None:
     """It begins soon: what somebody leaves is held as before, by the reservation."""
     site = Site()

@@ -64,6 +64,10 @@ def test_what_should_have_ended_goes_on_for_a_while() -> None:
     assert start(Outlook(16, [Held(16, NOW - 5)]), Outlook(16)) == (NOW + 60, (0, 1))
 
 
+def test_what_is_to_end_in_a_moment_is_believed_to() -> None:
+    assert start(Outlook(16, [Held(16, NOW + 5)]), Outlook(16)) == (NOW + 5, (0, 1))
+
+
 def test_not_before_is_kept_and_clusters_that_are_no_candidates_are_left_out() -> None:
     assert start(Outlook(16), Outlook(16), not_before=NOW + 50) == (NOW + 50, (0, 1))
     assert start(Outlook(16), Outlook(0)) == (inf, ())

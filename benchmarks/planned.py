@@ -1,6 +1,6 @@
 """20 co-allocated jobs of 8+8 processors on two clusters that their own users keep full.
 
-    python -m benchmarks.planned [--jobs 20] [--seconds 30] [--share 1] [--window 480] [--openpbs PATH]
+    python -m benchmarks.planned [--jobs 20] [--seconds 30] [--share 1] [--window 480] [--openpbs P]
 
 Both have 32 processors, and 8 jobs of 4 processors always wait. In turn: as many single jobs of 8
 processors by `sbatch` (`qsub`) to each, and the co-allocated ones through the broker, which plans
@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=20)
     parser.add_argument("--seconds", type=int, default=30, help="how long each job runs")
     parser.add_argument("--share", type=float, default=1.0, help="what plans may have of a cluster")
-    parser.add_argument("--window", type=float, default=480.0, help="of local jobs' starts, seconds")
+    parser.add_argument("--window", type=float, default=480.0, help="seconds of local jobs")
     parser.add_argument("--openpbs", type=Path, help="a live server instead of one of the clusters")
     given = parser.parse_args()
     plan = {"ahead": "24h", "share": given.share}

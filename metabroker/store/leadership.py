@@ -14,8 +14,8 @@ process makes for itself.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from sqlalchemy import Connection, Engine, and_, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from .database import Guard, Part
-from .postgres import patience
+from .postgres import SILENCE, hurry, patience
 from .tables import leadership
 
 Clock = Callable[[Connection], float]
@@ -91,7 +91,7 @@ class Leadership(Part):
 
     def row(self, seconds: float) -> LeaseRow:
         """As it is now; made if nobody has ever led. Waited for as fits a lease of so long."""
-        with _quickly(seconds), self._guard(), self._engine.begin() as connection:
+        with self._quickly(seconds) as connection:
             return self._present(connection)
 
     def take(self, holder: str, seconds: float, seen: LeaseRow | None = None) -> int | None:
@@ -100,7 +100,7 @@ class Leadership(Part):
         `seen`: the row, of which the caller knows by its own clock that nobody leads by it any
         more. Without it the database's clock says so.
         """
-        with _quickly(seconds), self._guard(), self._engine.begin() as connection:
+        with self._quickly(seconds) as connection:
             before = seen or self._present(connection)
             now = self._clock(connection)
             if seen is None and now < before.expires:
@@ -116,7 +116,7 @@ class Leadership(Part):
         A lease that has run out can be renewed as long as nobody has taken it: until then nothing
         was done but by its holder.
         """
-        with _quickly(seconds), self._guard(), self._engine.begin() as connection:
+        with self._quickly(seconds) as connection:
             until = self._clock(connection) + seconds
             mine = {"of": term, "by": self.claim, "until": until}
             return connection.execute(_RENEWED, mine).rowcount == 1
@@ -144,6 +144,7 @@ class Leadership(Part):
             LeadershipLost: it is not.
         """
         with self._guard(), self._engine.connect() as connection:
+            hurry(connection, SILENCE)
             self.fence(connection, term)
 
     def leader(self) -> LastLeader | None:
@@ -170,6 +171,15 @@ class Leadership(Part):
             self._make(connection)
             connection.execute(update(leadership).values(term=term, expires=0.0))
 
+    @contextmanager
+    def _quickly(self, seconds: float) -> Iterator[Connection]:
+        """A transaction about a lease of so long. A connection that says nothing is given up while
+        there is time to try another one."""
+        most = max(_LEAST, seconds / 4)
+        with patience(most), self._guard(), self._engine.begin() as connection:
+            hurry(connection, most)
+            yield connection
+
     def _present(self, connection: Connection) -> LeaseRow:
         found = connection.execute(_PRESENT).first()
         if found is None:
@@ -182,8 +192,3 @@ class Leadership(Part):
         first = {"only": _ONLY, "term": 0, "holder": "", "expires": 0.0}
         statement = dialect.insert(leadership).values(**first)
         connection.execute(statement.on_conflict_do_nothing(index_elements=["only"]))
-
-
-def _quickly(seconds: float) -> AbstractContextManager[None]:
-    """A connection that says nothing is given up while there is time to try another one."""
-    return patience(max(_LEAST, seconds / 4))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select, text, update
 
-from metabroker.store import LeadershipLost, Store, leadership
+from metabroker.store import LeadershipLost, Store, StoreUnavailable, leadership
 from metabroker.store.tables import leadership as table
 from tests.testbed.postgres import Postgres
 from tests.testbed.processes import wait_until
@@ -20,6 +20,7 @@ from tests.testbed.processes import wait_until
 from .making import NAMES, batch, entry
 
 _PATIENCE = 20.0  # seconds
+LEASE = 2.0  # seconds
 
 
 class Paused:
@@ -129,6 +130,35 @@ def test_a_new_term_begins_when_what_was_let_in_before_has_ended(
     )
     assert two.results == (None, 2)
     assert waited == (code is right)
+
+
+def test_who_waits_for_a_leader_that_was_stopped_leaves_nothing_behind_and_leads_soon(
+    two: Two,
+) -> None:
+    """It was stopped in its renewal, and holds the row."""
+    mine, other = two.first.leadership, two.second.leadership
+    term = mine.take("a", LEASE)
+    assert term is not None
+    seen = other.row(LEASE)
+    paused = Paused(two.first)
+    renewal = two._pool.submit(mine.renew, term, LEASE)
+    assert paused.reached.wait(_PATIENCE)
+    for _ in range(4):
+        with pytest.raises(StoreUnavailable):
+            other.take("b", LEASE, seen)
+    assert not two._waits(), "the server has given up, too"
+    taken: list[int] = []
+
+    def leads() -> bool:
+        with contextlib.suppress(StoreUnavailable):
+            taken.extend(filter(None, [other.take("b", LEASE, seen)]))
+        return bool(taken)
+
+    wait_until(leads, _PATIENCE, "the other leads")
+    assert taken == [term + 1]
+    paused.goes_on.set()
+    with pytest.raises(StoreUnavailable):
+        renewal.result(_PATIENCE)
 
 
 def test_a_take_over_that_comes_first_shuts_the_former_leader_out(two: Two) -> None:

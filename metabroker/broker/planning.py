@@ -42,7 +42,7 @@ _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
 _WORTH_IT, _PART = 15.0, 0.1  # a plan is moved for so many seconds, and such a part of its wait
 _SECOND = 1.0  # clusters tell no part of one
 _A_MOMENT = 5.0  # seconds: a plan that begins so soon is being moved, or submitted
-_AT_ONCE = 4  # plans that are told an earlier time: if one is refused, so are those after it
+_AT_ONCE = 4  # plans of a cluster that are moved: if one is refused, so are those after it
 _MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
 
 
@@ -61,9 +61,15 @@ class Planning:
         if not self._state.settings.plan_ahead:
             return
         standing = self._saga.plans.standing()
-        moving = sum(any(c.step is not Step.NONE for c in job.components) for job in standing)
+        moving = Counter[int]()  # plans, by cluster
         for job in standing:
-            moving += self._start_earlier(job, now, most=_AT_ONCE - moving)
+            if any(c.step is not Step.NONE for c in job.components):
+                moving.update({c.cluster for c in job.components})
+        for job in standing:
+            clusters = {c.cluster for c in job.components}
+            may_move = all(moving[cluster] < _AT_ONCE for cluster in clusters)
+            if self._start_earlier(job, now, may_move=may_move):
+                moving.update(clusters)
         contested = self._state.ledger.contested(now, line=False)
         waiting = self._waiting() if contested else []
         counts = Counter(job.queue for job in standing)
@@ -225,9 +231,9 @@ class Planning:
 
     # --- earlier ------------------------------------------------------------------------------
 
-    def _start_earlier(self, job: Job, now: float, most: int) -> bool:
-        """If all that it was promised is idle now, or will be free much earlier, it need not wait;
-        the latter if `most` is more than 0. Whether its reservations are being moved."""
+    def _start_earlier(self, job: Job, now: float, *, may_move: bool) -> bool:
+        """If all that it was promised is idle now, it need not wait; nor, if it `may_move`, where
+        that will be free much earlier. Whether its reservations are being moved."""
         plans, settings = self._saga.plans, self._state.settings
         parts, planned = job.components, job.planned
         if planned is None or planned - settings.plan_soon <= now or not is_held(job):
@@ -238,7 +244,9 @@ class Planning:
             plans.tried(job, now)
             self._saga.attempts.move(job, float(math.ceil(now + self._soon(job))), now)
             return True
-        if most <= 0 or self._is_disproved(job) or plans.not_before(job, now, held=True) is None:
+        if not may_move or self._is_disproved(job):
+            return False
+        if plans.not_before(job, now, held=True) is None:
             return False
         plans.later(job, now, min(plans.pause(job, now), settings.plan_again))
         where = Request(job.request.sizes, tuple(c.cluster for c in parts))

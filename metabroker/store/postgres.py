@@ -16,7 +16,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from .columns import LARGEST, cleaned, serialized
 
 SILENCE = 10.0  # seconds that a server may take for an answer, or between two parts of it
-WRITER_IDLE = 5
+IDLE_TRANSACTION = 5
 """Seconds that a transaction of the writer's, or about the lease, may be open and do nothing."""
 _NAME = "metabroker"
 _CONNECT: dict[str, Any] = {
@@ -57,7 +57,7 @@ def engine_of(url: URL) -> Engine:
 
 def prepare_writer(connection: Connection) -> None:
     """What holds for the connection that all the jobs are written by."""
-    connection.execute(text(f"SET idle_in_transaction_session_timeout = '{WRITER_IDLE}s'"))
+    connection.execute(text(f"SET idle_in_transaction_session_timeout = '{IDLE_TRANSACTION}s'"))
     # A user is told an id once it is durable: also where the server's default is to wait for less.
     if connection.execute(text("SHOW synchronous_commit")).scalar() == "off":
         connection.execute(text("SET synchronous_commit = on"))
@@ -101,7 +101,7 @@ def hurry(connection: Connection, seconds: float) -> None:
     transaction holds is free again soon after this process was stopped."""
     if connection.dialect.name == "postgresql":
         wait = f"{int(800 * seconds)}ms"  # its answer comes before it is given up
-        connection.execute(_HURRIED, {"wait": wait, "idle": f"{WRITER_IDLE}s"})
+        connection.execute(_HURRIED, {"wait": wait, "idle": f"{IDLE_TRANSACTION}s"})
 
 
 @contextmanager

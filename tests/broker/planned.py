@@ -16,24 +16,25 @@ from metabroker.policy.availability import Held, Wanted
 from .bench import INSTANCE, START, Bench
 
 DELFT, LEIDEN = 0, 1
+_NAMES = ("delft", "leiden", "utrecht", "amsterdam")
 FREE_AT = START + 600  # when what runs there is over
 
 
 class Site:
-    """Two full clusters of 32 processors, in whose own queues others wait. `reserved`: those of
-    ours that a poll shows, by token."""
+    """Two full clusters of 32 processors, or more, in whose own queues others wait. `reserved`:
+    those of ours that a poll shows, by token."""
 
-    def __init__(self, **settings: Any) -> None:
-        self.bench = Bench({"delft": 32, "leiden": 32})
+    def __init__(self, clusters: int = 2, **settings: Any) -> None:
+        self.bench = Bench(dict.fromkeys(_NAMES[:clusters], 32))
         given = {"plan_ahead": 86400.0, "line_depth": 0, **settings}
         self.bench.settings = replace(self.bench.settings, **given)
         self.bench.broker = self.bench._new()
-        self.waiting = [8, 8]
-        self.busy = [32, 32]
-        self.held = {DELFT: [Held(32, FREE_AT)], LEIDEN: [Held(32, FREE_AT)]}
-        self.wanted: dict[int, list[Wanted]] = {DELFT: [], LEIDEN: []}
-        self.reserved: dict[int, dict[str, NativeReservation]] = {DELFT: {}, LEIDEN: {}}
-        self.coming: dict[int, list[Coming]] = {DELFT: [], LEIDEN: []}
+        self.waiting = [8] * clusters
+        self.busy = [32] * clusters
+        self.held = {cluster: [Held(32, FREE_AT)] for cluster in range(clusters)}
+        self.wanted: dict[int, list[Wanted]] = {c: [] for c in range(clusters)}
+        self.reserved: dict[int, dict[str, NativeReservation]] = {c: {} for c in range(clusters)}
+        self.coming: dict[int, list[Coming]] = {c: [] for c in range(clusters)}
         self.kept = 0  # idle processors of each of these
         self.effects: list[Effect] = []
         self.look()
@@ -60,7 +61,7 @@ class Site:
                         wanted=self.wanted[cluster],
                     ),
                 )
-                for cluster in (DELFT, LEIDEN)
+                for cluster in range(len(self.busy))
             )
         )
 
@@ -68,9 +69,9 @@ class Site:
         self.effects = self.bench.handle(*events).effects
         return self.effects
 
-    def submit(self, *sizes: int, **more: Any) -> Job:
+    def submit(self, *sizes: int, clusters: tuple[int, ...] | None = None, **more: Any) -> Job:
         number = self.bench.broker.next_job
-        new = NewJob("ann", "job", Request(sizes or (8, 8)), 600, **more)
+        new = NewJob("ann", "job", Request(sizes or (8, 8), clusters), 600, **more)
         self.handle(SubmitJob(new))
         return self.job(number)
 
@@ -91,8 +92,8 @@ class Site:
             self.handle(Reserved(effect.ref))
         return asked
 
-    def planned(self, *sizes: int) -> Job:
-        job = self.submit(*sizes)
+    def planned(self, *sizes: int, clusters: tuple[int, ...] | None = None) -> Job:
+        job = self.submit(*sizes, clusters=clusters)
         self.reserve_all()
         return job
 

@@ -111,6 +111,31 @@ def test_few_are_told_an_earlier_time_at_once_and_none_by_what_was_refused() -> 
     site.bench.close()
 
 
+def test_who_is_refused_for_an_account_keeps_nobody_else_from_an_earlier_time() -> None:
+    site = Site(plan_share=1.0)
+    for _ in range(6):
+        site.planned(4, 4)
+    site.held = {c: [Held(32, FREE_AT - 300)] for c in (DELFT, LEIDEN)}
+    asked = moves(site.pass_time(20))
+    refused = Refused(asked[0].ref, Step.RESERVE, Cause.DENIED, "the account may not reserve")
+    site.handle(refused)
+    (other,) = moves([e for _, ready in site.bench.ticks(4.0) for e in ready.effects])
+    assert other.ref.job not in {move.ref.job for move in asked}
+    site.bench.close()
+
+
+def test_a_cluster_that_does_not_answer_keeps_no_plan_of_others_from_an_earlier_time() -> None:
+    site = Site(4, plan_share=1.0)
+    for _ in range(4):
+        site.planned(4, 4, clusters=(DELFT, LEIDEN))
+    other = site.planned(4, 4, clusters=(2, 3))
+    site.held = {c: [Held(32, FREE_AT - 300)] for c in range(4)}
+    asked = moves(site.pass_time(20))
+    assert len({move.ref.job for move in asked if move.cluster in (DELFT, LEIDEN)}) == 4
+    assert {move.ref.job for move in asked if move.cluster in (2, 3)} == {other.id}
+    site.bench.close()
+
+
 def test_what_its_own_reservation_comes_to_keep_is_a_change() -> None:
     """It begins soon: what somebody leaves is held as before, by the reservation."""
     site = Site()

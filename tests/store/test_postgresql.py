@@ -109,7 +109,7 @@ def test_a_server_that_says_nothing_is_given_up(
 def test_a_broker_that_hangs_in_a_transaction_keeps_no_other_waiting(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres, "WRITER_IDLE", 1)
+    monkeypatch.setattr(postgres, "IDLE_TRANSACTION", 1)
     store, other = Store(database), Store(database)
     term = store.term = store.leadership.take("a", 0.0)
     assert term == 1

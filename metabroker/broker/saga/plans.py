@@ -152,7 +152,8 @@ class Plans:
         if component.reservation and event.cause is not Cause.LOST:
             entry = self._state.ledger.entries[component.cluster]
             entry.has_moved(now - component.asked_at)
-            entry.disproved = now
+            if event.cause is Cause.BUSY:  # else it says nothing of others' plans
+                entry.disproved = now
             self._stays(component, job, now)
             return True
         if event.cause not in (Cause.BUSY, Cause.LOST):

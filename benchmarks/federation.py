@@ -19,6 +19,8 @@ from metabroker.api.client import Client, ClientError
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.wire import to_wire
 from tests.testbed import Testbed
+from tests.testbed.cluster import ClusterSpec
+from tests.testbed.testbed import DEFAULT_CLUSTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +108,11 @@ def await_clusters(client: Client, seconds: float = 180.0) -> None:
 
 
 @contextlib.contextmanager
-def on_slurm(only: Sequence[str] = (), **config: Any) -> Iterator[tuple[Federation, Testbed]]:
-    """A daemon over three real Slurm clusters, or `only` some of these."""
-    with Testbed() as testbed:
+def on_slurm(
+    only: Sequence[str] = (), specs: Sequence[ClusterSpec] = DEFAULT_CLUSTERS, **config: Any
+) -> Iterator[tuple[Federation, Testbed]]:
+    """A daemon over real Slurm clusters (`specs`: three), or `only` some of these."""
+    with Testbed(specs) as testbed:
         clusters = {
             cluster.name: {
                 "system": "slurm",

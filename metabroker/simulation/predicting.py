@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import inf
 
 from metabroker.policy.placement import one_cluster, worst_fit
@@ -23,13 +24,16 @@ from .stream import Finished
 class Told:
     """A job that had to wait. Seconds from its submission: its `wait`, what was told of it (None:
     not known), and when it could start if all jobs before it, or those that run alone, took as long
-    as they may (`by_limits`, `by_running`; None: not asked of this job, since it takes long)."""
+    as they may (`by_limits`, `by_running`), or as `sbatch --test-only` has it: by those that run,
+    and after that all processors work for those that wait before it (`by_test_only`). None: not
+    asked of this job, since it takes long."""
 
     submit: float
     wait: float
     estimate: Estimate | None
     by_limits: float | None
     by_running: float | None
+    by_test_only: float | None
 
 
 def replay(
@@ -95,9 +99,17 @@ class _Book:
         estimate, wait = self._times.predict(key, now), self.waiting[key].start - now
         told = None if estimate is None else estimate.after(-now)
         if key % self.every:
-            return Told(now, wait, told, None, None)
+            return Told(now, wait, told, None, None, None)
         by_limits, by_running = self._by_limits(key, True, now), self._by_limits(key, False, now)
-        return Told(now, wait, told, by_limits, by_running)
+        return Told(now, wait, told, by_limits, by_running, by_running + self._work_before(key))
+
+    def _work_before(self, key: int) -> float:
+        """For how many seconds all processors would work for those that wait before a job, if they
+        took as long as they may: what Slurm adds (`_delayed_job_start_time` in its controller)."""
+        before = takewhile(lambda number: number != key, self.waiting)
+        jobs = (self.waiting[number].job for number in before)
+        work = sum(job.request.total * max(1.0, job.estimate) for job in jobs)
+        return work / max(1, sum(self._times.processors))
 
     def _holds(self, job: Finished, sign: int) -> None:
         for cluster, size in zip(job.clusters, job.sizes, strict=True):

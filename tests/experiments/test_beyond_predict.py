@@ -29,15 +29,15 @@ def test_it_runs_without_the_logs_and_says_so(
 
 
 def told(submit: float, wait: float, low: float, high: float) -> Told:
-    return Told(submit, wait, Estimate(low, (low + high) / 2, high), 4 * wait, None)
+    return Told(submit, wait, Estimate(low, (low + high) / 2, high), 4 * wait, None, 7 * wait)
 
 
 def test_what_is_kept_by_hand() -> None:
     jobs = [told(10.0 * n, 50.0, 40.0 if n % 4 else 60.0, 80.0) for n in range(100)]
-    found = _kept([*jobs, Told(2000.0, 5.0, None, 1.0, 1.0)])
+    found = _kept([*jobs, Told(2000.0, 5.0, None, 1.0, 1.0, 1.0)])
     assert (found.waited, found.told, found.coverage) == (101, 100, 0.75)
     assert (found.width, found.error) == (40.0, 10.0)
-    assert (found.by_limits, found.by_running) == (150.0, None)
+    assert (found.by_limits, found.by_running, found.by_test_only) == (150.0, None, 300.0)
     assert found.after is None and _kept([]) == Kept(0, 0)
 
 

@@ -48,6 +48,7 @@ def test_baselines_by_hand() -> None:
     first, second = told(jobs)
     assert (first.submit, first.wait, first.by_limits, first.by_running) == (1.0, 49.0, 99.0, 99.0)
     assert (second.wait, second.by_limits, second.by_running) == (98.0, 298.0, 98.0)
+    assert (first.by_test_only, second.by_test_only) == (99.0, 98.0 + 60 * 200 / 100)
     assert first.estimate is None and second.estimate is None
 
 

@@ -1,6 +1,6 @@
 # One way to do each thing, for people and for CI alike. `make help` lists the targets.
 SHELL := /bin/sh
-PYTHON ?= python3
+PYTHON ?=
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -27,14 +27,14 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 $(BIN)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	sh tools/environment.sh $(VENV) $(PYTHON)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
 setup: $(BIN)/.ready ## make the virtual environment
 
 $(BIN)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	sh tools/environment.sh $(VENV) $(PYTHON)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
@@ -82,7 +82,7 @@ submissions: setup ## 20,000 submissions under faults of the socket, against the
 	METABROKER_TEST_SUBMISSIONS=20000 $(BIN)/python -m pytest -q --timeout 3600 tests/faults/test_submissions.py
 
 tools: setup ## released tools of the package index, unmodified, over real Slurm, and OpenPBS if named
-	$(PYTHON) -m venv .cache/tools
+	sh tools/environment.sh .cache/tools $(PYTHON)
 	.cache/tools/bin/python -m pip install --quiet --disable-pip-version-check $(TOOLS)
 	METABROKER_TEST_TOOLS=$(CURDIR)/.cache/tools $(BIN)/python -m pytest -q -s tests/tools
 

@@ -148,7 +148,7 @@ class RemoteBulkRead:
         return found
 
 
-def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
+def read_look(said: str, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
     """What the script said. Raises `CommandLost` where that is something else."""
     found: dict[str, Folder] = {}
     current = Folder()

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from .base import MOST_FILES, Command, CommandLost, Completed, FolderEntry, Listed, TooMany
-from .bulk_read import OWN, SCRIPT, RemoteBulkRead, error_of, read_glance
+from .bulk_read import OWN, SCRIPT, RemoteBulkRead, error_of, read_look
 from .trust import ROOT_BELIEVED, Seen, examine, is_private, split
 
 Run = Callable[[Command], Completed]
@@ -108,7 +108,7 @@ class CommandFiles:
         if not folders:
             return RemoteBulkRead({})
         said = self._done(_shell(SCRIPT, str(len(names)), *names, *folders))
-        return read_glance(said, folders, names)
+        return read_look(said, folders, names)
 
     def is_there(self, _path: str) -> bool | None:
         """See `Files.is_there`: each costs a command."""

@@ -21,6 +21,7 @@ def befall(world: World, cluster: WorldCluster, fault: Fault) -> None:
     world.tally.add(f"fault {what}")
     if fault.lasts and what != SUSPEND:
         cluster.until[what], cluster.how[what] = until, fault.how
+        cluster.troubled += fault.lasts
     if what in _FAULTS:
         _FAULTS[what](world, cluster, fault, until)
     elif what in ("node", "requeue", "kill"):

@@ -7,7 +7,8 @@ An interval goes from the 5 % to the 95 % quantile of the last scores.
 
 That holds while nothing changes. When load changes, both ends follow (Gibbs and Candes 2021;
 Angelopoulos, Candes and Tibshirani 2023): a wait beyond an end moves that end outwards, each other
-one a nineteenth as much inwards.
+one a nineteenth as much inwards, until it is at its quantile again. It never goes further inwards:
+jobs that come together share their fate, so a row of good intervals says little of the next row.
 
 The scores of jobs that have started are those of the lucky ones. So jobs that still wait count,
 too: their scores are at least what they are by now (censored, as Kaplan and Meier have it), and who
@@ -126,7 +127,7 @@ class Calibration:
         if found is None:
             return None
         low, likely, high = found
-        ends, far = (low, likely, high + max(0.0, self._above)), _FURTHEST * max(waited, longest)
+        ends, far = (low, likely, high + self._above), _FURTHEST * max(waited, longest)
         return Estimate(*(max(waited, min(expected.wait(end), far)) for end in ends))
 
     def learn(self, score: float) -> None:
@@ -138,8 +139,8 @@ class Calibration:
 
     def follow(self, early: bool, late: bool) -> None:
         """A wait was shorter or longer than its interval said, or neither."""
-        self._below += _STEP * (early - _TAIL)
-        self._above += _STEP * (late - _TAIL)
+        self._below = max(0.0, self._below + _STEP * (early - _TAIL))
+        self._above = max(0.0, self._above + _STEP * (late - _TAIL))
 
 
 def _log(wait: float) -> float:

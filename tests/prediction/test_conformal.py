@@ -77,6 +77,20 @@ def test_fifty_jobs_after_a_change_of_load_they_are_again(base: str, factor: flo
     assert 0.85 <= sum(map(bool, kept)) / len(kept) <= 0.97
 
 
+def test_a_row_of_good_intervals_makes_the_next_no_narrower_than_the_last_scores() -> None:
+    calibration, expected = Calibration(), expected_of(600.0)
+    for number in range(2 * LEAST):
+        calibration.learn(number / LEAST)
+    first = calibration.interval(expected, 1e6)
+    for _ in range(10 * LEAST):
+        calibration.follow(early=False, late=False)
+    assert calibration.interval(expected, 1e6) == first
+    calibration.follow(early=False, late=True)
+    wider = calibration.interval(expected, 1e6)
+    assert first is not None and wider is not None
+    assert (wider.earliest, wider.latest > first.latest) == (first.earliest, True)
+
+
 def test_a_surer_expectation_makes_a_narrower_interval() -> None:
     calibration = Calibration()
     for number in range(100):

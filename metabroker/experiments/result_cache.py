@@ -125,6 +125,10 @@ _OTHERS = (
 )  # fmt: skip
 
 
+ROOMS = ("policy", "prediction", "traces", "simulation", "experiments")
+"""Where the code is that plays: a change of it makes all known results void."""
+
+
 def _content(trial: Trial) -> str:
     return hashlib.sha256(f"{_source()} {trial!r}".encode()).hexdigest()
 
@@ -133,8 +137,7 @@ def _content(trial: Trial) -> str:
 def _source() -> str:
     """Of all that plays; what only judges, or says what is to be played, may change."""
     root, found = Path(__file__).parents[1], hashlib.sha256()
-    rooms = ("policy", "simulation", "experiments")
-    paths = [path for room in rooms for path in (root / room).rglob("*.py")]
+    paths = [path for room in ROOMS for path in (root / room).rglob("*.py")]
     for path in sorted(paths):
         if not path.stem.endswith(_OTHERS):
             found.update(path.read_bytes())

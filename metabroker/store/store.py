@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Table, func, insert, select, union, update
@@ -173,12 +174,15 @@ class Store:
         """Note this batch as the last one; False: it was that already. There is one writer, which
         writes a batch again until it succeeds, so to know the last one is enough. A transaction
         that the database has not ended yet is waited for: it holds the row."""
+        return connection.execute(self._noting, {"name": _BATCH, "value": batch}).rowcount == 1
+
+    @cached_property
+    def _noting(self) -> Any:
         statement = self._dialect.insert(tables.facts)
         value = statement.excluded.value
-        noted = statement.on_conflict_do_update(
+        return statement.on_conflict_do_update(
             index_elements=["name"], set_={"value": value}, where=tables.facts.c.value != value
         ).execution_options(preserve_rowcount=True)
-        return connection.execute(noted, {"name": _BATCH, "value": batch}).rowcount == 1
 
     def _upsert(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
         if rows:

@@ -143,7 +143,7 @@ def test_where_many_wait_longer_than_anybody_did_nothing_is_known() -> None:
         calibration.learn((number - 50) / 50)
     still = [2.0] * 4
     assert calibration.interval(expected, 10**4, still) is not None
-    assert calibration.interval(expected, 10**4, still * 2) is None
+    assert calibration.interval(expected, 10**4, still * 3) is None
     first, second = (calibration.interval(expected, 10**4, each) for each in ((), [0.9] * 9))
     assert first is not None and second is not None and second.latest > first.latest
     waited = expected.wait(0.5)

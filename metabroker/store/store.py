@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Table, func, insert, select, union, update
@@ -108,7 +107,7 @@ class Store:
         """`clock`: the database's, for leases."""
         self._engine = open_engine(url)
         self._guard = self._guarded(guard(self._engine))
-        self._upserts: dict[str, Any] = {}  # a statement for each table, compiled once
+        self._upserts: dict[str, Any] = {}  # by table, and that of `_is_new`: made once
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
             self.instance = self._made_once("instance", secrets.token_hex(4))
@@ -174,15 +173,15 @@ class Store:
         """Note this batch as the last one; False: it was that already. There is one writer, which
         writes a batch again until it succeeds, so to know the last one is enough. A transaction
         that the database has not ended yet is waited for: it holds the row."""
-        return connection.execute(self._noting, {"name": _BATCH, "value": batch}).rowcount == 1
-
-    @cached_property
-    def _noting(self) -> Any:
-        statement = self._dialect.insert(tables.facts)
-        value = statement.excluded.value
-        return statement.on_conflict_do_update(
-            index_elements=["name"], set_={"value": value}, where=tables.facts.c.value != value
-        ).execution_options(preserve_rowcount=True)
+        noted = self._upserts.get(_BATCH)
+        if noted is None:
+            statement = self._dialect.insert(tables.facts)
+            value = statement.excluded.value
+            noted = statement.on_conflict_do_update(
+                index_elements=["name"], set_={"value": value}, where=tables.facts.c.value != value
+            ).execution_options(preserve_rowcount=True)
+            self._upserts[_BATCH] = noted
+        return connection.execute(noted, {"name": _BATCH, "value": batch}).rowcount == 1
 
     def _upsert(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
         if rows:

@@ -338,14 +338,14 @@ def checks() -> Mapping[str, Check]:
             "a third",
             "limits of these jobs are not so far from what they run",
         ),
+        "BP-04": _claim(
+            _better(lambda kept: kept.by_running, 1.0), SYSTEMS, "",
+            "where the broker does not see the jobs of local users it knows little of their ends",
+        ),
         "BP-05": _claim(
             _better(lambda kept: kept.by_test_only, 1 / 3),
             (*ALONE, LOAD_CHANGES),
             "a third",
             "limits of these jobs are not so far from what they run",
-        ),
-        "BP-04": _claim(
-            _better(lambda kept: kept.by_running, 1.0), SYSTEMS, "",
-            "where the broker does not see the jobs of local users it knows little of their ends",
         ),
     }  # fmt: skip

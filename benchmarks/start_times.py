@@ -16,23 +16,21 @@ nothing yet, and the clusters are empty.
 from __future__ import annotations
 
 import argparse
-import re
 import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from metabroker.submission.model import Processors
 from metabroker.traces.swf import SwfJob, read
 from tests.testbed.cluster import ClusterSpec, SlurmCluster
+from tests.testbed.reading import parse_estimate
 
 from .federation import Federation, on_slurm
 
 _BROKERS, _OWN, _SIZE = "leiden", "delft", 64
 _CLUSTERS = [ClusterSpec(name, nodes=2, cores=_SIZE // 2) for name in (_BROKERS, _OWN)]
-_TOLD = re.compile(r"to start at (\S+)")
 _SOON = 1.0  # seconds between two looks
 _WAITS = 5.0  # seconds: a job that starts earlier has not waited in Slurm's own cluster
 
@@ -66,12 +64,11 @@ class SlurmAlone:
 
     def look(self) -> bool:
         """See who has started. Whether somebody waits or runs."""
-        told = self.cluster.run("squeue", "-h", "-t", "all", "-o", "%i %T %S", check=True).stdout
-        rows = [line.split() for line in told.splitlines()]
-        for number, state, start in rows:
-            if state != "PENDING" and start != "N/A":
-                self.starts[number] = _moment(start)
-        return any(state in ("PENDING", "RUNNING") for _, state, _ in rows)
+        jobs = self.cluster.jobs()
+        for job in jobs:
+            if job.state != "PENDING" and job.started is not None:
+                self.starts[job.id] = job.started
+        return any(job.active for job in jobs)
 
     def errors(self, past: int) -> list[float]:
         """How far what was told of those that waited was from their starts, in seconds."""
@@ -110,7 +107,7 @@ def replay(
         )
         numbers.append(federation.client.submit(wire)["job"])
         own.submit(script, size, limit, name)
-    while federation.client.get("status")["jobs"].get("QUEUED") or own.look():
+    while own.look() or federation.client.get("status")["jobs"].get("QUEUED"):
         look(federation, cluster, waiting)
         time.sleep(_SOON)
     federation.idle(600)
@@ -133,12 +130,7 @@ def look(federation: Federation, cluster: SlurmCluster, waiting: dict[int, Waiti
 def test_only(cluster: SlurmCluster, size: int, minutes: int) -> float | None:
     """When such a job would start, as `sbatch --test-only` has it (Unix seconds)."""
     words = ("--test-only", f"-n{size}", f"-t{minutes}")
-    found = _TOLD.search(cluster.run("sbatch", *words, stdin="#!/bin/sh\n").stderr)
-    return None if found is None else _moment(found[1])
-
-
-def _moment(text: str) -> float:
-    return float(text) if text.isdigit() else datetime.fromisoformat(text).timestamp()
+    return parse_estimate(cluster.run("sbatch", *words, stdin="#!/bin/sh\n").stderr)
 
 
 def report(

@@ -3,7 +3,7 @@
 #
 # By PYTHON, else by the distribution's Python where that is 3.11 or later, else by the `python3` of
 # PATH. The distribution's is built with optimisation, which one that was compiled by hand often is
-# not: the tests need a fifth less time. Debian's has no pip without its package python3-venv; then
+# not: the tests need a sixth less time. Debian's has no pip without its package python3-venv; then
 # the pip of PATH's python3 puts one there.
 set -eu
 folder=$1 python=${2:-}

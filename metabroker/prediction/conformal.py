@@ -10,8 +10,8 @@ Then both ends follow what comes (Gibbs and Candes 2021; Angelopoulos, Candes an
 a wait beyond an end moves that end outwards, each other one a nineteenth as much inwards, until it
 is where it began. So one wait in twenty is beyond each end in the long run, also when load changes.
 An end never goes further inwards: jobs that come together share their fate, and a row of good
-intervals says little of the next row. (Begun at 5 and 95 %, intervals are too wide as often as too
-narrow, in parts of the CTC and KTH logs.)
+intervals says little of the next row. (The 9 % were chosen by what parts of the CTC and KTH logs
+came to.)
 
 The scores of jobs that have started are those of the lucky ones. So jobs that still wait count,
 too: their scores are at least what they are by now (censored, as Kaplan and Meier have it), and who

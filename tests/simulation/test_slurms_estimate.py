@@ -6,9 +6,6 @@ processor. So the jobs here need a node, 16 processors, at least.
 
 from __future__ import annotations
 
-import re
-from datetime import datetime
-
 import pytest
 
 from metabroker.policy import Request, make_planner
@@ -17,8 +14,8 @@ from metabroker.simulation.engine import simulate
 from metabroker.simulation.predicting import replay
 from metabroker.simulation.stream import Finished
 from tests.testbed.cluster import SlurmCluster
+from tests.testbed.reading import parse_estimate
 
-_TOLD = re.compile(r"to start at (\S+)")
 _ROUNDED = 90.0  # seconds: Slurm counts in minutes, and looks at ends in steps of 30 seconds
 RUNS, WAIT, ASKED = (24, 10), [(32, 20), (16, 25), (16, 24)], (16, 5)  # processors, minutes
 
@@ -39,10 +36,9 @@ def simulated(waiting: list[tuple[int, int]]) -> float:
 def asked(cluster: SlurmCluster) -> float:
     """The moment that Slurm says, in Unix seconds."""
     words = ("--test-only", f"-n{ASKED[0]}", f"-t{ASKED[1]}")
-    found = _TOLD.search(cluster.run("sbatch", *words, stdin="#!/bin/sh\n").stderr)
+    found = parse_estimate(cluster.run("sbatch", *words, stdin="#!/bin/sh\n").stderr)
     assert found is not None
-    text = found[1]
-    return float(text) if text.isdigit() else datetime.fromisoformat(text).timestamp()
+    return found
 
 
 @pytest.mark.slurm

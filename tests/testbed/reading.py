@@ -6,7 +6,9 @@ errors.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import datetime
 
 SEPARATOR = "\x1f"
 JOB_FORMAT = SEPARATOR.join(
@@ -94,6 +96,16 @@ def _reservation(line: str) -> Reservation:
         end=float(fields["EndTime"]),
         fields=fields,
     )
+
+
+def parse_estimate(text: str) -> float | None:
+    """When a job would start, as `sbatch --test-only` tells it on standard error (Unix seconds);
+    None: it does not say."""
+    found = re.search(r"to start at (\S+)", text)
+    if found is None:
+        return None
+    known = _time(found[1])
+    return datetime.fromisoformat(found[1]).timestamp() if known is None else known
 
 
 def _text(value: str) -> str | None:

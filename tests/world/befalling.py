@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 from .accounts import TROUBLES, UNKNOWN
 from .cluster import WorldCluster
-from .scenario import ACCOUNT, BLIND, HEIR, LEAVE, MAINTENANCE, RENAME, SUSPEND, UNSETTLED, Fault
+from .scenario import (
+    ACCOUNT,
+    BLIND,
+    HEIR,
+    HIDES_ENDS,
+    LEAVE,
+    MAINTENANCE,
+    RENAME,
+    SUSPEND,
+    UNSETTLED,
+    Fault,
+)
 from .suspending import suspend
 
 if TYPE_CHECKING:
@@ -21,7 +32,8 @@ def befall(world: World, cluster: WorldCluster, fault: Fault) -> None:
     world.tally.add(f"fault {what}")
     if fault.lasts and what != SUSPEND:
         cluster.until[what], cluster.how[what] = until, fault.how
-        cluster.troubled += fault.lasts
+    if what in HIDES_ENDS:
+        cluster.hidden += fault.lasts
     if what in _FAULTS:
         _FAULTS[what](world, cluster, fault, until)
     elif what in ("node", "requeue", "kill"):

@@ -51,7 +51,7 @@ class WorldCluster:
         self._moments = moments
         self._began = moments.now
         self.until: dict[str, float] = {}  # of faults that last
-        self.troubled = 0.0  # seconds that all its faults last
+        self.hidden = 0.0  # seconds of all its faults that hide ends
         self.how: dict[str, str] = {}
         late = random.Random(f"{plan.name} {plan.processors} late").choice((0.0, 1.5))
         self.model = LateModel(plan.processors, round=late)

@@ -25,6 +25,8 @@ WINDOWS = {
     "missized": (20, 200),  # reservations are made of another size than asked for
     "lax": (60, 400),  # nobody ends jobs that are over their time limit
 }
+# Where one of these lasts, the end of a job cannot be written, or not be seen.
+HIDES_ENDS = ("down", "frozen", "lossy", "files")
 # Faults of one moment.
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 HOST = "host"  # `how` of "down": the host of its commands cannot be reached

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from metabroker.clusters.openpbs.answers import QUEUE_NOT_ENABLED, UNKNOWN_QUEUE
 from metabroker.clusters.simulated.model import SimulatedJob
-from metabroker.clusters.transports.base import Command
+from metabroker.clusters.transports.base import Command, Completed
 
 from .oracle import Violation
 
@@ -34,6 +35,12 @@ class Asked:
             raise Violation(f"{token} is submitted again, and nobody has looked for it")
         if token:
             self._submitted.add(token)
+
+    def answered(self, command: Command, done: Completed) -> None:
+        """The cluster's answer has come. Where it has no such queue, or one that takes nothing,
+        nothing was submitted: the broker may ask for its reservation's queue, and submit there."""
+        if command.argv[0] == "qsub" and done.exit_status in (UNKNOWN_QUEUE, QUEUE_NOT_ENABLED):
+            self._submitted.discard(submitted(command.argv))
 
     def left(
         self, token: str, jobs: Iterable[SimulatedJob], row: dict[str, Any] | None

@@ -43,6 +43,7 @@ class WorldTransport:
             self._cluster.asked.sent(command, self._host.world.now)
         done = virtual.call(partial(self._host.world.network.send, self._cluster, command))
         assert isinstance(done, Completed)
+        self._cluster.asked.answered(command, done)
         return done
 
     def close(self) -> None:

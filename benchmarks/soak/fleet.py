@@ -13,6 +13,8 @@ from typing import Any
 
 from tests.daemon.brokers import Broker
 from tests.daemon.harness import Site
+from tests.testbed.clock import Clock
+from tests.testbed.clock import install as install_clock
 from tests.testbed.postgres import Postgres
 from tests.testbed.postgres import install as install_postgres
 from tests.testbed.proxy import Proxy
@@ -21,6 +23,7 @@ from .faults import Faults
 from .kind import Everywhere
 
 LEASE = 4.0  # seconds: brokers are stopped, and cut off, for less than that and for more
+_OF_DATABASES = ("database killed", "database ended", "database's clock", "way cut", "way silent")
 
 
 @dataclass
@@ -31,15 +34,23 @@ class Database:
     ways: list[Proxy]
 
     def faults(self, faults: Faults, draw: random.Random) -> None:
-        """Until they are stopped; then all is well."""
+        """Until they are stopped; then all is well, but for a clock that was stepped (seconds to a
+        day and a half, forwards or backwards), which stays so until it is stepped again."""
         while faults.pause(draw.expovariate(1 / (2 * faults.pace))):
-            what = draw.choice(("database killed", "database ended", "way cut", "way silent"))
+            what = draw.choice(_OF_DATABASES)
             seconds = draw.uniform(0.1, faults.longest)
             with faults.told(what, "database"):
-                if what.startswith("database"):
+                if what == "database's clock":
+                    self._clock.step(draw.choice((-1, 1)) * 10 ** draw.uniform(0, 5))
+                elif what.startswith("database"):
                     self._restart(faults, what, seconds)
                 else:
                     self._cut(faults, draw.choice(self.ways), what, seconds)
+
+    @property
+    def _clock(self) -> Clock:
+        assert self.server.clock is not None
+        return self.server.clock
 
     def _restart(self, faults: Faults, what: str, seconds: float) -> None:
         if what == "database killed":
@@ -100,7 +111,7 @@ def house(
             stack.callback(site.close)
             yield House([site])
             return
-        server = stack.enter_context(closing(Postgres(install_postgres())))
+        server = stack.enter_context(closing(Postgres(install_postgres(), install_clock())))
         server.start()
         name = server.database()
         (folder / "work").mkdir()

@@ -7,14 +7,19 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
-from tests.daemon.brokers import Broker, Brokers
+from tests.daemon.brokers import LEASE, Broker, Brokers
 from tests.daemon.fixtures import LONGEST
 from tests.daemon.harness import Site, eventually, recording, until
+from tests.testbed.apt import SlurmUnavailable, leave_out
+from tests.testbed.clock import install as install_clock
 from tests.testbed.postgres import Postgres
+from tests.testbed.postgres import install as install_postgres
 from tests.testbed.proxy import Proxy
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(LONGEST)]
@@ -128,6 +133,38 @@ def test_a_database_that_starts_again_harms_no_job(
     leader = group.leader(first, second)
     (leader.work / "go-on").touch()
     all_end_well(leader, jobs)
+
+
+@pytest.fixture
+def other_time() -> Iterator[Postgres]:
+    """A server whose clock can be stepped."""
+    try:
+        library = install_clock()
+    except SlurmUnavailable as error:
+        leave_out(f"it needs libfaketime, and that cannot be had here: {error}")
+    with closing(Postgres(install_postgres(), library)) as server:
+        server.start()
+        yield server
+
+
+def test_a_step_of_the_databases_clock_changes_no_leader(
+    group: Brokers, other_time: Postgres
+) -> None:
+    name, clock = other_time.database(), other_time.clock
+    assert clock is not None
+    first, second = group.start(*[other_time.url(name)] * 2)
+    jobs = jobs_of_all_kinds(second)
+    for seconds in (3600.0, -86400.0):
+        clock.step(seconds)
+        (told,) = other_time.run("SELECT extract(epoch FROM clock_timestamp())::float8")[0]
+        assert isinstance(told, float) and abs(told - time.time() - seconds) < 60
+        jobs.append(second.submit("--components 4,4"))
+        time.sleep(LEASE + 1)
+        assert (first.status()["role"], first.status()["term"]) == ("leader", 1), first.story()
+    (first.work / "go-on").touch()
+    all_end_well(second, jobs)
+    first.kill()
+    assert second.wait_role("leader")["term"] == 2
 
 
 def test_a_leader_that_ends_hands_over_at_once(group: Brokers, database: str) -> None:

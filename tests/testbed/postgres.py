@@ -16,6 +16,7 @@ from pathlib import Path
 import psycopg
 
 from tests.testbed import apt
+from tests.testbed.clock import Clock
 from tests.testbed.packages import (
     DEFAULT_SUITE,
     PackagesUnavailable,
@@ -121,7 +122,8 @@ def _readable(programs: Path, folder: Path) -> Path:
 class Postgres:
     """One server, between `start` and `close`."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, faketime: Path | None = None) -> None:
+        """`faketime`: the library with which its clock can be stepped."""
         self.folder = Path(tempfile.mkdtemp(prefix="mb-pg-"))
         self.folder.chmod(0o755)
         self._programs = _readable(programs, self.folder / "programs")
@@ -131,7 +133,9 @@ class Postgres:
         self._data = self.folder / "data"
         self._count = 0
         self._make()
-        argv: list[str | Path] = [*self._words(), self._programs / "postgres", "-D", self._data]
+        self.clock = None if faketime is None else Clock(self.folder, faketime)
+        words = (*self._words(), *(() if self.clock is None else self.clock.words))
+        argv: list[str | Path] = [*words, self._programs / "postgres", "-D", self._data]
         env = {"PATH": os.defpath, "TZ": "UTC", MARK: str(self.folder)}
         self.daemon = Daemon("postgres", argv, self.folder, env)
 
@@ -235,5 +239,7 @@ class Postgres:
         self.daemon.send(signal.SIGCONT)
         if self.daemon.running():
             self.daemon.kill(signal.SIGQUIT)
+        if self.clock is not None:
+            self.clock.close()
         self._ports.release()
         shutil.rmtree(self.folder, ignore_errors=True)

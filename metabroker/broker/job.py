@@ -138,6 +138,7 @@ class Component:
     ahead: bool = False  # it claims no processors yet (see `claims`)
     contradicted: int = 0  # polls in a row that speak against its holding anything
     writer: str | None = None  # the job that has started its script, by that one's own word
+    named_late: bool = False  # its cleaning was handed out before its native id was known
 
     def reached(self, phase: Phase) -> bool:
         """Whether it has come at least as far as `phase`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from metabroker.policy.availability import Held, Wanted
+from metabroker.policy.availability import Booked, Held, Wanted
 
 from .states import Cause
 from .tokens import NativeId
@@ -122,7 +122,8 @@ class Snapshot:
     be seen; `arriving`: those that others' jobs want which came a moment ago, and will take now if
     they are idle (see `arrivals`).
     `held`: what its processors are in use for, ours too, until when by the cluster's clock; None:
-    not asked this time. `wanted`: with it, what waits in its queue, in that order.
+    not asked this time. `wanted`: with it, what waits in its queue, in that order; `reserved`: what
+    others' reservations of `coming` keep, in steps one after the other, by the cluster's clock.
     `nodes`: all that our jobs can go to, those that are down now too (empty: not known); `idle`:
     what is idle of each that takes jobs, `free`: those that are idle as a whole.
     """
@@ -148,6 +149,7 @@ class Snapshot:
     arriving: int = 0
     held: Sequence[Held] | None = None
     wanted: Sequence[Wanted] = ()
+    reserved: Sequence[Booked] = ()
 
     def alike(self, other: Snapshot) -> bool:
         """Whether the same is idle on nodes."""

@@ -37,6 +37,7 @@ from .resource_limits import Usage
 from .saga import Saga, is_held
 from .state import BrokerState
 from .states import Step
+from .upcoming import Upcoming
 
 _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
 _WORTH_IT, _PART = 15.0, 0.1  # a plan is moved for so many seconds, and such a part of its wait
@@ -213,21 +214,29 @@ class Planning:
     def _outlook(self, cluster: int, told: Snapshot, planned: list[Booked], ahead: int) -> Outlook:
         """What is known of the time to come there, by the broker's clock. `ahead`: so many of those
         who wait there come first."""
-        settings, entry = self._state.settings, self._state.ledger.entries[cluster]
+        entry = self._state.ledger.entries[cluster]
         offset = entry.clock_offset
         held = [Held(each.processors, each.until - offset) for each in told.held or ()]
         more = told.busy - sum(each.processors for each in held)
         if more > 0:  # of other partitions, say: nobody knows until when
             held.append(Held(more, inf))
-        known = self._saga.claims.known
         booked = [
-            Booked(each.processors, each.start, each.end)
-            for each in entry.upcoming.items
-            if tokens.parse(settings.instance, each.name) not in known
-            if each.maintenance or each.start > told.taken_at + SOON  # else it is held already
+            Booked(each.processors, each.start - offset, each.end - offset)
+            for each in told.reserved
         ]
+        booked += self._orphans(entry.upcoming, told.taken_at + SOON)
         capacity = self._state.ledger.capacity(told.taken_at)[cluster]
         return Outlook(capacity, held, [*booked, *planned], told.wanted[:ahead])
+
+    def _orphans(self, upcoming: Upcoming, after: float) -> list[Booked]:
+        """Reservations of ours, for later than that moment, that no component has any more."""
+        instance, known = self._state.settings.instance, self._saga.claims.known
+        return [
+            Booked(each.processors, each.start, each.end)
+            for each in upcoming.items
+            if (ref := tokens.parse(instance, each.name)) is not None
+            if ref not in known and each.start > after  # else it is held already
+        ]
 
     # --- earlier ------------------------------------------------------------------------------
 

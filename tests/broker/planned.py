@@ -11,7 +11,7 @@ from metabroker.broker.events import Cleaned, Observed, Reserved, SubmitJob
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.observation import Coming, NativeReservation, Snapshot
 from metabroker.policy import Request
-from metabroker.policy.availability import Held, Wanted
+from metabroker.policy.availability import Booked, Held, Wanted
 
 from .bench import INSTANCE, START, Bench
 
@@ -35,6 +35,7 @@ class Site:
         self.wanted: dict[int, list[Wanted]] = {c: [] for c in range(clusters)}
         self.reserved: dict[int, dict[str, NativeReservation]] = {c: {} for c in range(clusters)}
         self.coming: dict[int, list[Coming]] = {c: [] for c in range(clusters)}
+        self.others: dict[int, list[Booked]] = {}  # if not as these are told
         self.kept = 0  # idle processors of each of these
         self.effects: list[Effect] = []
         self.look()
@@ -59,11 +60,19 @@ class Site:
                         waiting=self.waiting[cluster],
                         held=self.held[cluster],
                         wanted=self.wanted[cluster],
+                        reserved=self.others.get(cluster) or self._others(cluster),
                     ),
                 )
                 for cluster in range(len(self.busy))
             )
         )
+
+    def _others(self, cluster: int) -> list[Booked]:
+        return [
+            Booked(each.processors, each.start, each.end)
+            for each in self.coming[cluster]
+            if tokens.parse(INSTANCE, each.name) is None
+        ]
 
     def handle(self, *events: Any) -> list[Effect]:
         self.effects = self.bench.handle(*events).effects

@@ -135,7 +135,7 @@ def test_it_ends_with_the_job_that_it_has_joined(
     assert state(it, joining) == how
     ref = Ref(job, 1, 0)
     if how == "WAITS":
-        it.handle(CancelJob(job, "u"), Submitted(ref, "1"))
+        it.handle(Submitted(ref, "1"), CancelJob(job, "u"))
         it.handle(Cleaned(ref, False, None, None, None), Discarded(ref))
     else:
         it.handle(Ended(ref, it.now, code))

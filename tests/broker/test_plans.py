@@ -302,17 +302,6 @@ def test_a_lost_reservation_has_the_job_planned_anew(site: Site) -> None:
     assert job.planned is not None and job.attempt == 2
 
 
-def test_maintenance_that_comes_over_a_reservation_has_it_planned_anew(site: Site) -> None:
-    job = site.planned()
-    begins = (job.planned or 0) - 60
-    site.coming[DELFT] = [Coming("R1", begins, begins + 7200, 32, 0, maintenance=True)]
-    assert of(site.pass_time(10), Clean) and job.state is JobState.QUEUED
-    site.clean()
-    site.effects = site.effects + site.pass_time(20)
-    site.reserve_all()
-    assert job.planned is not None and job.planned >= begins + 7200
-
-
 def test_a_plan_survives_a_restart_at_every_step(site: Site) -> None:
     job = site.submit()
     site.effects = site.bench.restart().effects

@@ -6,7 +6,7 @@ import pytest
 
 from metabroker.broker import tokens
 from metabroker.broker.effects import Clean
-from metabroker.broker.events import CancelJob, Observed, Started, Submitted
+from metabroker.broker.events import CancelJob, Cleaned, Observed, Started, Submitted
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import NativeId, Ref
@@ -47,6 +47,26 @@ def test_it_is_neither_lost_nor_counted_twice() -> None:
     ready = script.bench.handle(CancelJob(1, "anna"))
     (clean,) = [effect for effect in ready.effects if isinstance(effect, Clean)]
     assert clean.native == NativeId("100", SUBMITTED)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["", "after a restart"])
+def test_who_cleaned_before_its_id_was_known_looks_for_that_too(again: bool) -> None:
+    script, ref = Script(), Ref(1, 1, 0)
+    for line in ("begin clusters=delft:64", "look delft", "submit n=16"):
+        script.play(line)
+    assert script.bench is not None
+    ready = script.bench.handle(CancelJob(1, "anna"))
+    assert [e.native for e in ready.effects if isinstance(e, Clean)] == [None]
+    script.bench.handle(Submitted(ref, "100"))
+    if again:
+        ready = script.bench.restart()
+    else:
+        ready = script.bench.handle(Cleaned(ref, False, None, None, None))
+    (clean,) = [effect for effect in ready.effects if isinstance(effect, Clean)]
+    assert clean.native is not None and clean.native.id == "100"
+    ready = script.bench.handle(Cleaned(ref, False, None, None, None))
+    assert not [effect for effect in ready.effects if isinstance(effect, Clean)]
+    assert not script.bench.broker.view.components(0)
 
 
 @pytest.mark.parametrize("other", [START + 60, START - 60, None])

@@ -19,7 +19,7 @@ from metabroker.broker.events import (
     Unsure,
 )
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import JobState, Phase
+from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import ALL_PLACEMENTS, SPLITTING, Aging, Limits, make
 from metabroker.runtime.asked import Item
@@ -102,6 +102,7 @@ class Life:
         self.loop = Loop(self.engine, self.executors, self.clock, scenario.slice)
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
+        self._cleaned: list[Ref] = []  # what clusters have told since the last turn
         self._able_since = world.now
         self._starting = True  # the clusters are still held against the store
         self._parts = Parts()
@@ -197,6 +198,11 @@ class Life:
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         not_closed(world, broker)
         self._parts.check(broker)
+        for ref in self._cleaned:
+            component = broker.view.component(ref)
+            if component is None or component.step is not Step.CLEAN:
+                clean(world, ref)
+        self._cleaned.clear()
         for effect in effects:
             if isinstance(effect, Submit):
                 long_enough(broker, effect)
@@ -217,7 +223,7 @@ class Life:
         else:
             if isinstance(item, Cleaned):
                 self.world.oracle.cleaned(item.ref)
-                clean(self.world, item.ref)
+                self._cleaned.append(item.ref)
             if isinstance(item, Discarded):
                 discarded(self.world, item.ref)
             self.world.tally.add(f"reply {type(item).__name__}")

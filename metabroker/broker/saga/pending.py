@@ -100,6 +100,7 @@ class PendingSteps:
 
     def _emit(self, component: Component, *, again: bool) -> None:
         if not self._state.shut(component.cluster):
+            component.named_late = False
             self._state.outbox.effects.append(self._effect(component, again))
 
     def _effect(self, component: Component, again: bool) -> Effect:

@@ -74,6 +74,7 @@ class Replies:
         component, job = self._claims.find(event.ref)
         if component is None:
             return
+        component.named_late |= component.step is Step.CLEAN and component.native_id is None
         component.native_id = event.native_id
         component.submit_time = event.submit_time
         if event.submit_time is None:
@@ -109,9 +110,13 @@ class Replies:
 
     def cleaned(self, event: Cleaned, now: float) -> None:
         """Nothing of the component is left in its cluster: a former attempt's cleanup is done, or
-        an attempt ends."""
+        an attempt ends. Whoever cleaned before its submission was answered has looked for its name
+        alone, and its job may have been renamed: it is looked for by its id too."""
         component, job = self._claims.find(event.ref)
         if component is None or component.step is not Step.CLEAN:
+            return
+        if component.named_late:
+            self._pending.repeat(component)
             return
         take_over(component, self._state.jobs.get(event.ref.job), event, now)
         self._completion.gone(component, now)

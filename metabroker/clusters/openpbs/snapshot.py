@@ -22,7 +22,8 @@ from metabroker.broker.observation import (
     kinds,
 )
 from metabroker.clusters.duplicates import by_token
-from metabroker.policy.availability import Held, Wanted
+from metabroker.clusters.reserved import Reserved, steps
+from metabroker.policy.availability import Booked, Held, Wanted
 
 from .commands import PbsIdentity
 from .parsing import PbsJob, PbsNode, PbsReservation, QueueLine
@@ -132,6 +133,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
             for r in mine
         },
         coming=_coming(later, mine, usable, idle, whole, look.there + SOON),
+        reserved=_reserved((r for r in later if r not in mine), usable, whole, look.there + SOON),
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
@@ -267,6 +269,28 @@ def _coming(
             maintenance=_maintains(reservation),
         )
         for reservation in sorted(reservations, key=lambda each: each.start_time)
+    )
+
+
+def _reserved(
+    reservations: Iterable[PbsReservation],
+    usable: Mapping[str, PbsNode],
+    whole: bool,
+    soon: float,
+) -> tuple[Booked, ...]:
+    """What they keep when; what begins `soon` is held already."""
+    room = {name: node.total for name, node in usable.items()}
+    return steps(
+        (
+            Reserved(
+                r.start_time,
+                r.end_time,
+                {n: room[n] if whole else wanted for n, wanted in r.vnodes.items() if n in room},
+            )
+            for r in reservations
+            if r.start_time > soon or _maintains(r)
+        ),
+        room,
     )
 
 

@@ -13,7 +13,8 @@ from metabroker.broker.observation import (
 )
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import ClusterRefusal, ComponentRequest, ReserveRequest
-from metabroker.policy.availability import Held, Wanted
+from metabroker.clusters.reserved import Reserved, steps
+from metabroker.policy.availability import Booked, Held, Wanted
 
 from .model import CAUSES, Denied, Model, SimulatedJob, State, of_names
 
@@ -48,6 +49,7 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
         waiting=sum(job.processors for job in _queued(model) if not job.name.startswith(prefix)),
         held=_in_use(model),
         wanted=[Wanted(job.processors, job.limit) for job in _queued(model)],
+        reserved=_reserved(model, prefix),
         version="simulated",
         commands=1,
     )
@@ -143,3 +145,15 @@ def submit(
     except Denied as denied:
         gone = request.reservation and request.token not in model.reservations
         raise ClusterRefusal(Cause.LOST if gone else Cause.INVALID, str(denied)) from denied
+
+
+def _reserved(model: Model, prefix: str) -> tuple[Booked, ...]:
+    """What others' reservations keep that have not begun."""
+    return steps(
+        (
+            Reserved(r.start, r.end, {"": r.processors})
+            for r in model.reservations.values()
+            if r.ahead and not r.name.startswith(prefix)
+        ),
+        {"": model.processors - model.down},
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from metabroker.broker.observation import (
@@ -23,7 +23,8 @@ from metabroker.broker.observation import (
 )
 from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
-from metabroker.policy.availability import Held, Wanted
+from metabroker.clusters.reserved import Reserved, steps
+from metabroker.policy.availability import Booked, Held, Wanted
 
 from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
 from .shaped import kept
@@ -110,6 +111,9 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
             if r.name.startswith(prefix)
         },
         coming=_coming(later, usable, look.there + SOON),
+        reserved=_reserved(
+            (r for r in later if not r.name.startswith(prefix)), usable, look.there + SOON
+        ),
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
@@ -212,17 +216,41 @@ def _coming(
     )
 
 
+def _reserved(
+    reservations: Iterable[SlurmReservation], usable: Iterable[NodeLine], soon: float
+) -> tuple[Booked, ...]:
+    """What they keep when; what begins `soon` is held already."""
+    room = {node.name: node.total - node.other for node in usable}
+    return steps(
+        (
+            Reserved(r.start_time, r.end_time, _of(r, room))
+            for r in reservations
+            if r.start_time > soon or _maintains(r)
+        ),
+        room,
+    )
+
+
 def _taken(reservation: SlurmReservation, left: dict[str, int]) -> int:
     """Take what the reservation can hold from what is left in each node; how much that is."""
+    taken = _of(reservation, left)
+    for name, processors in taken.items():
+        left[name] -= processors
+    return sum(taken.values())
+
+
+def _of(reservation: SlurmReservation, left: Mapping[str, int]) -> dict[str, int]:
+    """What the reservation can hold of what is left in each node."""
     scale = reservation.processors / max(1, sum(reservation.cores.values()))
-    taken, limit = 0, max(reservation.processors, reservation.core_count)
+    limit = max(reservation.processors, reservation.core_count)
+    taken: dict[str, int] = {}
     for name in expand(reservation.nodes):
-        most = min(left.get(name, 0), limit - taken)
+        most = min(left.get(name, 0), limit)
         if reservation.cores:
             most = min(most, int(reservation.cores.get(name, 0) * scale))
         if most:
-            left[name] -= most
-            taken += most
+            taken[name] = most
+            limit -= most
     return taken
 
 

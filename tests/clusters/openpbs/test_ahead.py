@@ -12,7 +12,7 @@ from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.parsing import PbsNode, PbsReservation, QueueLine
 from metabroker.clusters.openpbs.queue_lines import QueueLines
 from metabroker.clusters.openpbs.snapshot import PbsPoll, snapshot
-from metabroker.policy.availability import Held, Wanted
+from metabroker.policy.availability import Booked, Held, Wanted
 
 NOW = 1_795_382_500.0
 WHO = PbsIdentity("mbsvc", queue="workq")
@@ -92,3 +92,19 @@ def test_what_has_begun_and_until_when_jobs_run_is_by_the_servers_clock() -> Non
     seen = snapshot(poll, WHO, "mb-")
     assert seen.held == (Held(8, NOW + 360),)
     assert [coming.start for coming in seen.coming] == [NOW + 600]
+
+
+def test_others_reservations_one_after_the_other_keep_the_same_nodes_each_time() -> None:
+    def reservation(name: str, user: str, start: float, end: float, **nodes: int) -> PbsReservation:
+        queue, much = f"R{name}", sum(nodes.values())
+        return PbsReservation(
+            f"R{name}.s", name, user, "RESV_CONFIRMED", 2, start, end, None, queue, much, nodes
+        )
+
+    course = reservation("1", "eve", NOW + 300, NOW + 400, n1=16)
+    cables = reservation("2", "root", NOW + 500, NOW + 900, n1=16, n2=16, n9=16)
+    soon = reservation("3", "eve", NOW + 30, NOW + 90, n2=4)
+    ours = reservation("mb-abcdef01-2-1-0", WHO.user, NOW + 100, NOW + 900, n2=8)
+    shown = [ours, cables, course, soon]
+    seen = snapshot(PbsPoll(NOW, [node("n1", 0), node("n2", 0)], [], shown), WHO, "mb-abcdef01-")
+    assert seen.reserved == (Booked(16, NOW + 300, NOW + 400), Booked(32, NOW + 500, NOW + 900))

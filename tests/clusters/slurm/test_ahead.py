@@ -8,7 +8,7 @@ from dataclasses import replace
 from metabroker.clusters.slurm import parsing
 from metabroker.clusters.slurm.parsing import NodeLine, SlurmReservation, WaitingLine
 from metabroker.clusters.slurm.snapshot import SlurmPoll, snapshot
-from metabroker.policy.availability import Held, Wanted
+from metabroker.policy.availability import Booked, Held, Wanted
 
 NOW = 1_795_382_500.0
 PREFIX = "mb-abcdef01-"
@@ -67,6 +67,18 @@ def test_a_reservation_of_ours_that_is_to_begin_later_holds_nothing_before() -> 
     assert seen.reservations.keys() == {ours.name}
     soon = reservation(f"{PREFIX}2-1-0", NOW + 30, NOW + 1200, "n2")
     assert snapshot(poll(soon), "batch", PREFIX).ours == {soon.name: 8}
+
+
+def test_others_reservations_one_after_the_other_keep_the_same_nodes_each_time() -> None:
+    nodes = "n[1-2]"
+    ours = reservation(f"{PREFIX}2-1-0", NOW + 100, NOW + 900, "n2")
+    course = replace(reservation("course", NOW + 300, NOW + 400), processors=48, core_count=48)
+    cables = replace(reservation("cables", NOW + 500, NOW + 900, nodes), processors=96)
+    soon = reservation("soon", NOW + 30, NOW + 90)
+    seen = snapshot(poll(ours, cables, course, soon), "batch", PREFIX)
+    assert seen.reserved == (Booked(48, NOW + 300, NOW + 400), Booked(96, NOW + 500, NOW + 900))
+    begun = replace(cables, start_time=NOW - 9, flags="MAINT", state="ACTIVE")
+    assert snapshot(poll(begun), "batch", PREFIX).reserved == (Booked(96, NOW - 9, NOW + 900),)
 
 
 def test_limits_in_all_forms() -> None:

@@ -73,6 +73,11 @@ class Accounts:
         """Whether it is so now."""
         return self._troubles.get((account, trouble), (0.0, 0.0))[1] > self._clock()
 
+    @property
+    def troubled_until(self) -> float:
+        """When the last of the troubles that have begun is over."""
+        return max((until for _, until in self._troubles.values()), default=0.0)
+
     def since(self, account: str, trouble: str) -> float | None:
         """Since when it is; None: it is not."""
         return self._troubles[account, trouble][0] if self.suffers(account, trouble) else None

@@ -35,6 +35,7 @@ def quiet(world: World) -> float:
     if life is None or not host.alone or world.back.happened:
         return math.inf
     troubles = [until for cluster in world.clusters for until in cluster.until.values()]
+    troubles += [cluster.accounts.troubled_until for cluster in world.clusters]
     troubles += [life.able_since, world._store_until, host.process.stopped_until]
     return max(troubles)
 

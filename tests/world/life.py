@@ -158,7 +158,9 @@ class Life:
                 self._starting = False
                 self.world.oracle.entered.clear()  # each step has its whole time from now on
             since, clock = self._able_since, self.clock()
-            away = [max(c.until.values(), default=0.0) for c in self.world.clusters]
+            away = [
+                max(*c.until.values(), c.accounts.troubled_until, 0.0) for c in self.world.clusters
+            ]
             self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)
             self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
             self.world.joining.in_time(self.engine.broker, self.world.now, since)

@@ -25,7 +25,7 @@ from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.policy.view import SchedulerView
 
-from .planting import among, mutation, shared, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -224,9 +224,10 @@ def denied_is_invalid(stack: contextlib.ExitStack) -> None:
     old = swap(stack, Failures, "refused", refused)
 
 
-@shared
+@mutation
+@among("older-store")
 def tokens_without_a_term(stack: contextlib.ExitStack) -> None:
-    """All brokers give their components the same names."""
+    """What is begun anew, after the store has lost that it was begun, has the same name."""
 
     def begin(self: Any, job: Job, placement: Iterable[int], now: float, **more: Any) -> None:
         settings = self._state.settings

@@ -21,11 +21,16 @@ up must find the lease over. Two more fences do not rely on clocks at all: every
 its term, and the database refuses a former one; and each attempt's tokens carry the term in which
 it was begun. So a command of a former leader that a cluster carries out too late makes something
 that no attempt of the present leader is ever taken for.
+
+A database that was behind when it was promoted may say that nobody leads, of a time before the
+holder took the lead. Whoever has seen that it does waits for a whole lease all the same, and its
+own term comes after all that it has seen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 _SURE = 0.75  # of the lease: the rest is for clocks that go at different speeds
 _RENEWALS = 4  # in one lease
@@ -54,18 +59,34 @@ class LeaseTerm:
         return now < self.sure_until
 
 
+class LeaseState(Protocol):
+    """What the database says of the lease: both numbers only grow."""
+
+    @property
+    def term(self) -> int: ...
+    @property
+    def renewals(self) -> int: ...
+
+
 @dataclass(slots=True)
 class LeaseWatch:
     """What a broker that stands by has seen of the lease. `row`: as it was read last; `seen_at`:
-    since when it is the same, in seconds by one monotonic clock of this broker's host."""
+    since when it is the same, in seconds by one monotonic clock of this broker's host; `last_term`:
+    the last one ever seen; `went_back`: the row is older than one that was seen before."""
 
-    row: object = None
+    row: LeaseState | None = None
     seen_at: float = 0.0
+    last_term: int = 0
+    went_back: bool = False
+    _newest: tuple[int, int] = (0, 0)
 
-    def run_out(self, row: object, seconds: float, now: float) -> bool:
+    def run_out(self, row: LeaseState, seconds: float, now: float) -> bool:
         """Whether a lease of so many seconds is over. `now` was read after the row was."""
         if row != self.row:
             self.row, self.seen_at = row, now
+            self.went_back = (row.term, row.renewals) < self._newest
+            self._newest = max(self._newest, (row.term, row.renewals))
+            self.last_term = self._newest[0]
         return now >= self.seen_at + seconds
 
 

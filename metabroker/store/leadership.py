@@ -94,18 +94,22 @@ class Leadership(Part):
         with self._quickly(seconds) as connection:
             return self._present(connection)
 
-    def take(self, holder: str, seconds: float, seen: LeaseRow | None = None) -> int | None:
+    def take(
+        self, holder: str, seconds: float, seen: LeaseRow | None = None, after: int = 0
+    ) -> int | None:
         """Lead for so long: the new term, greater than all before. None: somebody else leads.
 
         `seen`: the row, of which the caller knows by its own clock that nobody leads by it any
-        more. Without it the database's clock says so.
+        more. Without it the database's clock says so. `after`: a term that there has been, though
+        the database may not know it any more.
         """
         with self._quickly(seconds) as connection:
             before = seen or self._present(connection)
             now = self._clock(connection)
             if seen is None and now < before.expires:
                 return None
-            taken = LeaseRow(before.term + 1, holder, now + seconds, self.claim, seconds, 0)
+            new = max(before.term, after) + 1
+            taken = LeaseRow(new, holder, now + seconds, self.claim, seconds, 0)
             old = {f"seen_{name}": value for name, value in before._asdict().items()}
             done = connection.execute(_TAKEN.values(taken._asdict()), old)
             return taken.term if done.rowcount == 1 else None

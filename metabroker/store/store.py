@@ -23,10 +23,11 @@ from metabroker.submission.dependency import Named
 
 from . import postgres, tables
 from .access_tokens import TokenTable
+from .batches import Batches
 from .database import Guard, StoreUnavailable, guard, open_engine, place, rows_of
 from .ended import EndedJobs
 from .job_queries import JobQueries
-from .leadership import Clock, Leadership, LeadershipLost, database_clock
+from .leadership import Clock, Leadership, LeadershipLost, MustRestart, database_clock
 from .listener import Listener
 from .moving import Extent, Told, extent, move
 from .requests import Requests
@@ -37,7 +38,6 @@ from .systems import DRAINED, LINKS, SYSTEMS, Systems, told
 from .tables import live, not_gone, of_jobs_in_line, of_present_attempt
 
 _MEMORY = "policy memory"
-_BATCH = "batch"
 T = TypeVar("T")
 
 
@@ -107,7 +107,7 @@ class Store:
         """`clock`: the database's, for leases."""
         self._engine = open_engine(url)
         self._guard = self._guarded(guard(self._engine))
-        self._upserts: dict[str, Any] = {}  # by table, and that of `_is_new`: made once
+        self._upserts: dict[str, Any] = {}  # by table
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
             self.instance = self._made_once("instance", secrets.token_hex(4))
@@ -117,6 +117,7 @@ class Store:
         self._writer: Connection | None = None
 
     def _make_parts(self, clock: Clock) -> None:
+        self._batches = Batches()
         self.jobs = JobQueries(self._engine, self._guard)
         self.access_tokens = TokenTable(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
@@ -138,9 +139,11 @@ class Store:
             StoreUnavailable: nothing was written (or: it cannot be told; writing the same batch
                 again is safe).
             LeadershipLost: nothing was written, since another broker leads.
+            CommitsLost: nothing was written, since the database has lost what was before it.
         """
         try:
             self._commit(batch, names)
+            self._batches.before = batch.id
         except MemoryError as error:
             where = place(self._engine.url)
             raise StoreUnavailable(f"store {where}: too little memory to write to it") from error
@@ -150,7 +153,7 @@ class Store:
         with self._guard(), self._write() as connection:
             if self.term is not None:
                 self.leadership.fence(connection, self.term)
-            if not self._is_new(connection, batch.id):
+            if not self._batches.is_new(connection, batch.id):
                 return
             if batch.accepted:
                 rows = [_script_row(accepted) for accepted in batch.accepted]
@@ -168,20 +171,6 @@ class Store:
             facts[LINKS] = None if batch.links is None else [link.told() for link in batch.links]
             rows = [{"name": n, "value": json.dumps(v)} for n, v in facts.items() if v is not None]
             self._upsert(connection, tables.facts, rows)
-
-    def _is_new(self, connection: Connection, batch: str) -> bool:
-        """Note this batch as the last one; False: it was that already. There is one writer, which
-        writes a batch again until it succeeds, so to know the last one is enough. A transaction
-        that the database has not ended yet is waited for: it holds the row."""
-        noted = self._upserts.get(_BATCH)
-        if noted is None:
-            statement = self._dialect.insert(tables.facts)
-            value = statement.excluded.value
-            noted = statement.on_conflict_do_update(
-                index_elements=["name"], set_={"value": value}, where=tables.facts.c.value != value
-            ).execution_options(preserve_rowcount=True)
-            self._upserts[_BATCH] = noted
-        return connection.execute(noted, {"name": _BATCH, "value": batch}).rowcount == 1
 
     def _upsert(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
         if rows:
@@ -239,6 +228,7 @@ class Store:
     def recover(self, names: ClusterNames) -> Recovered:
         """All that has not ended, or still has something pending, as it was last written."""
         unreadable: dict[int, Exception] = {}
+        self._batches.before = None  # what is there counts, whoever wrote it
         with self._guard(), self._engine.connect() as connection:
             open_ = select(tables.jobs).where(live()).order_by(tables.jobs.c.id)
             jobs = list(_readable(rows_of(connection, open_), "id", job_of, names, unreadable))
@@ -348,7 +338,7 @@ class Store:
                 postgres.prepare_writer(self._writer)
             with self._writer.begin():
                 yield self._writer
-        except LeadershipLost:
+        except MustRestart:
             raise  # rolled back: there is nothing wrong with the connection
         except BaseException:
             broken, self._writer = self._writer, None

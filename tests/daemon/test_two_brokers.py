@@ -135,6 +135,32 @@ def test_a_database_that_starts_again_harms_no_job(
     all_end_well(leader, jobs)
 
 
+def test_a_database_that_has_lost_commits_under_its_brokers_ends_no_job(
+    group: Brokers, postgres: Postgres
+) -> None:
+    """As where a replica takes over that was behind: nobody has stopped anything."""
+    name = postgres.database()
+    first, second = group.start(*[postgres.url(name)] * 2)
+    jobs = [second.submit("--on lab:2", recording(until("go-on"))) for _ in range(2)]
+    second.wait_state(jobs[0], "RUNNING")
+    older = postgres.dump(name)
+    jobs += [second.submit("--on delft:2", recording(until("go-on"))) for _ in range(2)]
+    for job in jobs:
+        second.wait_state(job, "RUNNING")
+    postgres.bring_back(name, older)
+    eventually(
+        lambda: any(b.status().get("store_behind") for b in (first, second)),
+        f"it is noticed\n{first.story()}\n{second.story()}",
+    )
+    told = "the store has lost what was written into it"
+    assert told in first.log.read_text() + second.log.read_text()
+    running = [token for cluster in ("lab", "delft") for token in first.held(cluster).jobs]
+    assert len(running) == len(jobs), running
+    (first.work / "go-on").touch()
+    eventually(lambda: len({run.job for run in first.runs()}) == len(jobs), "each script ran")
+    assert len(first.runs()) == len(jobs), "none ran twice"
+
+
 @pytest.fixture
 def other_time() -> Iterator[Postgres]:
     """A server whose clock can be stepped."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import create_engine
 
-from metabroker.store import Store, StoreUnavailable
+from metabroker.store import MustRestart, Store, StoreUnavailable
 from tests.testbed.processes import captured
 
 from .making import NAMES, accepted, batch, component, entry, job
@@ -161,3 +163,21 @@ def test_readers_are_not_kept_waiting_by_the_writer(store: Store) -> None:
         writer.exec_driver_sql("update jobs set name = 'not yet'")
         assert store.jobs.rows()[0]["name"] == "job"
     assert store.jobs.rows()[0]["name"] == "not yet"
+
+
+def test_a_file_that_is_put_back_under_its_writer_is_not_written_into(tmp_path: Path) -> None:
+    url, copy = f"sqlite:///{tmp_path / 'a.db'}", tmp_path / "copy.db"
+    store = Store(url)
+    store.commit(batch(job(1)), NAMES)
+    run(url, f"vacuum into '{copy}'")
+    lost = batch(job(2))
+    store.commit(lost, NAMES)
+    with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(tmp_path / "a.db")) as new:
+        old.backup(new)
+    for another in (batch(job(3)), batch(job(3))):
+        with pytest.raises(MustRestart, match="has lost what was written into it"):
+            store.commit(another, NAMES)
+    assert [found.id for found in store.recover(NAMES).jobs] == [1], "nothing was written"
+    store.commit(batch(job(2)), NAMES)
+    assert [found.id for found in store.recover(NAMES).jobs] == [1, 2]
+    store.close()

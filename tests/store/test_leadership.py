@@ -60,6 +60,30 @@ def test_a_step_of_the_databases_clock_changes_no_leader(
     assert lease.take("b", 10, row) == 2
 
 
+@pytest.mark.parametrize("renewed", [False, True], ids=["let go", "held"])
+def test_who_has_seen_a_later_lease_waits_where_the_database_has_lost_it(
+    store: Store, renewed: bool
+) -> None:
+    lease, watch, now = store.leadership, LeaseWatch(), 50.0
+    assert lease.take("a", 10) == 1
+    if not renewed:
+        lease.release(1)
+    older = lease.row(10)
+    if renewed:
+        assert lease.renew(1, 10)
+    else:
+        assert lease.take("b", 10, older) == 2
+    assert (watch.run_out(lease.row(10), 10, now), watch.went_back) == (False, False)
+    for later, over in ((1, False), (10, False), (11, True)):
+        assert (watch.run_out(older, 10, now + later), watch.went_back) == (over, True)
+    assert watch.last_term == (1 if renewed else 2)
+
+
+def test_a_term_comes_after_all_that_its_holder_has_seen(store: Store) -> None:
+    assert store.leadership.take("a", 0.0, None, 7) == 8
+    assert store.leadership.take("b", 0.0, None, 7) == 9
+
+
 def test_who_has_lost_the_lease_is_told(store: Store, time: Time) -> None:
     lease = store.leadership
     assert lease.take("a", 10) == 1

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from metabroker.store import Store, StoreUnavailable, postgres
+from metabroker.store import MustRestart, Store, StoreUnavailable, postgres
 from metabroker.store.read_only import last_sizes, may_lose_commits
 from tests.testbed.postgres import DATABASE, Postgres
 from tests.testbed.processes import wait_until
@@ -121,19 +121,40 @@ def test_a_broker_that_hangs_in_a_transaction_keeps_no_other_waiting(
     other.close()
 
 
-def test_a_batch_is_written_once_though_its_first_transaction_ends_late(database: str) -> None:
+@pytest.mark.parametrize("same", [True, False], ids=["", "by a process that has written nothing"])
+def test_a_batch_is_written_once_though_its_first_transaction_ends_late(
+    database: str, same: bool
+) -> None:
     first, again = Store(database), Store(database)
-    it = batch(job(1), journal=[entry(1)])
-    first.commit(batch(job(1), journal=[entry(1)]), NAMES)
+    it, before = batch(job(1), journal=[entry(1)]), batch(job(1), journal=[entry(1)])
+    first.commit(before, NAMES)
+    if same:
+        again._batches.before = before.id
     with ThreadPoolExecutor(1) as pool, first._write() as writer:
-        assert first._is_new(writer, it.id), "the server has it, and has not ended it yet"
+        assert first._batches.is_new(writer, it.id), "the server has it, and has not ended it yet"
         retried = pool.submit(again.commit, it, NAMES)
         blocked = text("select count(*) from pg_locks where not granted")
         wait_until(lambda: writer.execute(blocked).scalar_one() > 0, 10, "the second one waits")
     retried.result()
     assert len(first.jobs.events(1)) == 1, "the second one has written nothing"
+    again.commit(batch(job(2)), NAMES)
     first.close()
     again.close()
+
+
+def test_who_writes_into_a_database_that_has_lost_commits_begins_anew(
+    name: str, postgres: Postgres
+) -> None:
+    store = Store(postgres.url(name))
+    store.commit(batch(job(1)), NAMES)
+    older = postgres.dump(name)
+    store.commit(batch(job(2)), NAMES)
+    postgres.bring_back(name, older)
+    with pytest.raises(MustRestart, match="has lost what was written into it"):
+        store.commit(batch(job(3)), NAMES)
+    assert [found.id for found in store.recover(NAMES).jobs] == [1]
+    store.commit(batch(job(2)), NAMES)
+    store.close()
 
 
 def test_no_password_is_told(name: str, postgres: Postgres) -> None:

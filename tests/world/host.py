@@ -81,7 +81,9 @@ class Host:
         return virtual.Process(self.world, self.rng, rate=self.rate, ahead=ahead)
 
     def begin(self) -> None:
-        """The process starts."""
+        """The process starts, if it does not run."""
+        if self.up:
+            return
         self.process = self._new_process()
         if not self.alone:
             self.store.leadership = copy.copy(self.world.store.leadership)
@@ -296,11 +298,11 @@ class Host:
         found: LeaseRow = self._ask(lambda: self.store.leadership.row(seconds))
         return found
 
-    def take(self, holder: str, seconds: float, seen: LeaseRow) -> int | None:
+    def take(self, holder: str, seconds: float, seen: LeaseRow, after: int) -> int | None:
         """See `Leadership.take`."""
 
         def taken() -> int | None:
-            term = self.store.leadership.take(holder, seconds, seen)
+            term = self.store.leadership.take(holder, seconds, seen, after)
             if term is not None:
                 self.world.claim = self.store.leadership.claim
                 self.world.tally.add("lead taken")

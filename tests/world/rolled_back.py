@@ -1,5 +1,6 @@
-"""A store that goes back by itself: the file of some time before is put in its place. The broker
-notices or not; when it does, its operator says after a while what the store is.
+"""A store that goes back by itself: the file of some time before is put in its place while no
+broker runs; or under brokers that run, as where a database is promoted that was behind. They notice
+or not; when one does, its operator says after a while what the store is.
 
 Then no script that runs is ended, no token is given twice, nothing begins twice (the oracle's
 rules), and in the end all ends. What nobody can know is not asked for: who is told that a job was
@@ -18,7 +19,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.maintenance.restore import RestoreOptions, _settle
 
 from .oracle import Violation
-from .scenario import Fault
+from .scenario import PROMOTED, Fault
 from .stores import WorldStore
 
 if TYPE_CHECKING:
@@ -54,27 +55,30 @@ class RolledBack:
         self.last_job = max((row["id"] for row in self.world.store.jobs.rows()), default=0)
 
     def _go_back(self, fault: Fault) -> None:
-        """The copy is put in the store's place, and the broker is started again."""
+        """The copy is put in the store's place; the broker is started again, or all run on."""
         world, host = self.world, self.world.hosts[0]
         world.tell("the store goes back")
-        world.tally.add("fault rollback")
+        world.tally.add(f"fault rollback {fault.how}")
         self.happened = True
-        host.end()
+        stops = fault.how != PROMOTED
+        if stops:
+            host.end()
         self._lost = WorldStore()
         _connection(self._lost).deserialize(bytes(_connection(world.store).serialize()))
         self._put_back()
         for cluster in world.clusters:
             cluster.guard = self._guard
         world.oracle.overtaken.clear()
-        world.at(world.now + fault.lasts, host.begin)
+        if stops:
+            world.at(world.now + fault.lasts, host.begin)
         world.at(world.now + fault.lasts + _EVERY, self._look)
 
     def _put_back(self) -> None:
-        store = self.world.store
-        if store._writer is not None:
-            store._writer.close()
-            store._writer = None
-        _connection(store).deserialize(self._kept)
+        for store in (self.world.store, *(host.store for host in self.world.hosts)):
+            if store._writer is not None:
+                store._writer.close()
+                store._writer = None
+        _connection(self.world.store).deserialize(self._kept)
 
     def mishap(self, mishap: Mishap) -> None:
         """The broker could not handle something: here that must not be, but for this."""
@@ -106,9 +110,9 @@ class RolledBack:
 
     @property
     def behind(self) -> bool:
-        """Whether the broker has noticed, and decides nothing."""
-        life = self.world.hosts[0].life
-        return life is not None and bool(life.engine.broker.view.behind)
+        """Whether a broker has noticed, and decides nothing."""
+        lives = (host.life for host in self.world.hosts)
+        return any(life is not None and life.engine.broker.view.behind for life in lives)
 
     def given(self, index: int, number: int) -> None:
         """Who has submitted this plan is told that the job has this number."""
@@ -129,12 +133,14 @@ class RolledBack:
             self.world.at(self.world.now + _EVERY, self._look)
 
     def _settle(self) -> None:
-        """`metabroker restore --in-place`, and a new start."""
-        world, host = self.world, self.world.hosts[0]
+        """All brokers are ended; `metabroker restore --in-place`, and a new start."""
+        world = self.world
         world.tell("the operator says that the store is an older one")
-        host.end()
+        for host in world.hosts:
+            host.end()
         _settle(world.store, self._time, RestoreOptions(gap=1000), world.now)
-        world.at(world.now + 1.0, host.begin)
+        for host in world.hosts:
+            world.at(world.now + 1.0, host.begin)
         world.at(world.now + _EVERY, self._look)
 
     def _guard(self, cluster: WorldCluster, ended: set[int]) -> None:

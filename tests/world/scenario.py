@@ -83,8 +83,9 @@ BROKERS = {
 MEETS, RENEWED = "meets", "renewed"
 # A crash in the midst of several changes to a cluster's files.
 MIDST = "midst"
-# The store is "copied", and later the copy comes "back" in its place.
-ROLLBACK = "rollback"
+# The store is "copied", and later the copy comes "back" in its place, or is "promoted": the same
+# under a broker that runs.
+ROLLBACK, PROMOTED = "rollback", "promoted"
 # What else may go wrong then: what a cluster does not show is no proof of anything.
 BESIDE_ROLLBACK = ("full", "drained", "jump", "lax", "missized", "files")
 # The database's clock is set, by so many seconds: forward (NTP after a suspension) or back.

@@ -129,9 +129,10 @@ class Campaign(Background):
         row = self._leadership.row(self._seconds)
         asked_at = clock()
         over = self._watch.run_out(row, row.seconds or self._seconds, asked_at)
-        if row.expires and not over:
+        if (row.expires or self._watch.went_back) and not over:
             return None
-        term = self._leadership.take(self._holder, self._seconds, row)
+        after = self._watch.last_term
+        term = self._leadership.take(self._holder, self._seconds, row, after)
         return None if term is None else LeaseTerm.granted(term, self._seconds, asked_at)
 
     def _run(self) -> None:

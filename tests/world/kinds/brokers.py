@@ -12,13 +12,15 @@ from tests.world.scenario import (
     MEETS,
     MIDST,
     POLICIES,
+    PROMOTED,
+    ROLLBACK,
     SPAN,
     Fault,
     Scenario,
 )
 
 from .making import several, single, some
-from .registry import for_several, kind
+from .registry import apart, for_several, kind
 
 
 @kind
@@ -72,6 +74,18 @@ def _older_store(rng: random.Random, scenario: Scenario) -> Scenario:
     clusters, jobs, faults = rolled_back(rng, *given, share=1.0)
     jobs = tuple(replace(job, after=(), array="") for job in jobs)
     return replace(scenario, clusters=clusters, jobs=jobs, faults=tuple(faults))
+
+
+@apart
+def _promoted(rng: random.Random, scenario: Scenario) -> Scenario:
+    """The store goes back under brokers that run, most often by a moment only."""
+    made = _older_store(rng, scenario)
+    back = next(fault for fault in made.faults if fault.how == "back")
+    ago = rng.choice((rng.uniform(0.01, 0.5), rng.uniform(0.2, 5), rng.uniform(1, 60)))
+    faults = [f for f in made.faults if f.what != ROLLBACK]
+    faults.append(Fault(round(max(0.0, back.at - ago), 3), ROLLBACK, "", 0.0, "copied"))
+    faults.append(replace(back, how=PROMOTED))
+    return replace(made, faults=tuple(faults))
 
 
 @kind

@@ -14,7 +14,7 @@ from metabroker.clusters.gate.positions import Position
 from metabroker.store import leadership
 from metabroker.store.tables import leadership as row
 
-from .planting import shared, swap
+from .planting import among, shared, swap
 
 
 @shared
@@ -64,12 +64,25 @@ def lease_read_before_the_lock_only(stack: contextlib.ExitStack) -> None:
 def lease_by_the_databases_clock(stack: contextlib.ExitStack) -> None:
     """Who stands by takes over when the database's clock says that the lease has run out."""
 
-    def take(self: Any, holder: str, seconds: float, _seen: Any) -> int | None:
+    def take(self: Any, holder: str, seconds: float, _seen: Any, _after: int) -> int | None:
         taken: int | None = old(self, holder, seconds)
         return taken
 
     old = swap(stack, leadership.Leadership, "take", take)
     swap(stack, lease_term.LeaseWatch, "run_out", lambda _self, _row, _seconds, _now: True)
+
+
+@shared
+@among("promoted")
+def older_leases_are_believed(stack: contextlib.ExitStack) -> None:
+    """Where the database says that nobody leads, nobody does, whatever it has said before."""
+
+    def run_out(self: Any, row: Any, seconds: float, now: float) -> bool:
+        over = bool(old(self, row, seconds, now))
+        self.went_back = False
+        return over
+
+    old = swap(stack, lease_term.LeaseWatch, "run_out", run_out)
 
 
 @shared

@@ -11,7 +11,8 @@ from metabroker.broker.events import Tick
 from metabroker.clusters.port import ComponentRecord
 from metabroker.daemon.sharing import lease
 from metabroker.runtime import engine, executor, lines, records, turns
-from metabroker.store import Store, StoreUnavailable
+from metabroker.store import StoreUnavailable
+from metabroker.store.batches import Batches
 
 from .planting import among, mutation, shared, swap
 
@@ -150,4 +151,16 @@ def former_leader_goes_on(stack: contextlib.ExitStack) -> None:
 @mutation
 def batch_written_twice(stack: contextlib.ExitStack) -> None:
     """A batch whose commit was not answered is written again whole."""
-    swap(stack, Store, "_is_new", lambda _self, _connection, _batch: True)
+    swap(stack, Batches, "is_new", lambda _self, _connection, _batch: True)
+
+
+@mutation
+@among("promoted")
+def lost_commits_are_not_noticed(stack: contextlib.ExitStack) -> None:
+    """Who writes goes on, whatever the database has lost of what was written before."""
+
+    def is_new(self: Batches, connection: Any, batch: str) -> bool:
+        self.before = None
+        return bool(old(self, connection, batch))
+
+    old = swap(stack, Batches, "is_new", is_new)

@@ -70,6 +70,7 @@ def a_restart_loses_the_cancel_of_an_array(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("cancelled")
 def arrays_end_with_their_last_task(stack: contextlib.ExitStack) -> None:
     """An array ends when its last task is a job."""
 

@@ -104,6 +104,7 @@ def strays_overlooked(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("blind")
 def unknown_read_as_ended(stack: contextlib.ExitStack) -> None:
     """A job that its cluster does not show once has ended well."""
 

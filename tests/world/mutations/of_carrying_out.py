@@ -31,6 +31,7 @@ def goal_not_kept(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("heirs")
 def native_id_not_kept(stack: contextlib.ExitStack) -> None:
     """The store does not keep the numbers of native jobs."""
     _left_out(stack, "component_row", "native_id")

@@ -17,12 +17,14 @@ from .planting import among, mutation, swap
 
 
 @mutation
+@among("older-store")
 def first_polls_not_awaited(stack: contextlib.ExitStack) -> None:
     """After a start the broker goes by what its store says at once."""
     swap(stack, first_polls.FirstPolls, "begin", lambda _self, _clusters, _until: None)
 
 
 @mutation
+@among("older-store")
 def one_first_poll_is_enough(stack: contextlib.ExitStack) -> None:
     """After a start each cluster is used as soon as it has been polled itself."""
     swap(stack, first_polls.FirstPolls, "wait", property(lambda _self: False))
@@ -66,6 +68,7 @@ def older_store_goes_on(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("older-store")
 def numbers_given_before_the_first_polls(stack: contextlib.ExitStack) -> None:
     """A job that is submitted just after a start is given a number at once."""
 

@@ -18,7 +18,7 @@ from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import CommandLost
 from metabroker.runtime import requests
 
-from .planting import mutation, swap
+from .planting import among, mutation, shared, swap
 
 
 @mutation
@@ -85,6 +85,7 @@ def old_results_taken_for_new(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("lossy")
 def lost_part_taken_for_sent(stack: contextlib.ExitStack) -> None:
     """Nobody answers whether a part of a file was written: it will have been."""
 
@@ -106,7 +107,7 @@ def results_not_synced(stack: contextlib.ExitStack) -> None:
     swap(stack, LocalSubmitDirectory, "sync", lambda self, folder, name: None)
 
 
-@mutation
+@shared
 def homes_not_fenced(stack: contextlib.ExitStack) -> None:
     """Who does not lead any more writes at home all the same."""
     swap(stack, requests, "fenced", lambda files, _permit: files)

@@ -34,6 +34,7 @@ def two_winners(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("leaving")
 def losers_stay_in_line(stack: contextlib.ExitStack) -> None:
     """The siblings that did not win are left in their clusters' queues."""
 
@@ -91,6 +92,7 @@ def arrivals_count_for_ever(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("leaving")
 def siblings_forgotten_at_a_restart(stack: contextlib.ExitStack) -> None:
     """After a restart nobody knows of siblings."""
     swap(stack, Line, "restore", lambda self, job, component, now: None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from metabroker.broker.events import DrainCluster, ResumeCluster
 from metabroker.runtime.asked import Ask
+
+from .oracle import Violation
 
 if TYPE_CHECKING:
     from .world import World
@@ -29,6 +32,12 @@ class Administrator:
         self._until[cluster] = max(until, self._until.get(cluster, until))
         if new:
             self._ask(cluster)
+
+    def check(self, placed: Iterable[int]) -> None:
+        """Clusters in which a job was placed: none of them is drained, as was acknowledged."""
+        for cluster in placed:
+            if cluster in self.drained:
+                raise Violation(f"a job was placed in cluster {cluster}, which is drained")
 
     def _ask(self, cluster: int) -> None:
         """Again and again until it is acknowledged."""

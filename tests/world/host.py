@@ -349,6 +349,8 @@ class Host:
     # --- the store ----------------------------------------------------------------------------
 
     def _commit_fails(self) -> str:
+        if self.life is not None:
+            self.world.oracle.doubts(self.life.engine.broker)
         if self.cut:
             self.world.tally.add("fault cut")
             return self.cut_how

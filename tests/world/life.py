@@ -196,7 +196,7 @@ class Life:
         seen = [(answers, when if told else -inf) for (answers, when), told in clocks]
         world.oracle.outlives(new, seen, world.clusters, world.now, ahead)
         every = [component.cluster for job in new for component in job.components]
-        world.oracle.undrained(every, world.administrator.drained)
+        world.administrator.check(every)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         not_closed(world, broker)
         self._parts.check(broker)

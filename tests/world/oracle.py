@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -212,22 +212,21 @@ class Oracle:
                     where = f"cluster {component.cluster}, which is shut in {shut - now:.0f} s"
                     raise Violation(f"job {job.id} of {job.time_limit} s was placed in {where}")
 
-    @staticmethod
-    def undrained(placed: Iterable[int], drained: Container[int]) -> None:
-        """Clusters in which a job was placed: none of them is drained, as was acknowledged."""
-        for cluster in placed:
-            if cluster in drained:
-                raise Violation(f"a job was placed in cluster {cluster}, which is drained")
+    def doubts(self, broker: Broker) -> None:
+        """What cannot be cleaned up, and is not seen in its cluster, holds nothing: that is found
+        out anew in each life. So this looks before each transaction: nobody may hear of that."""
+        for cluster, _entry in enumerate(broker.view.entries):
+            parts = broker.view.components(cluster)
+            self.unseen.update(p.ref for p in parts if p.step is Step.CLEAN and p.doubted)
 
     def within(self, broker: Broker, clusters: Sequence[tuple[int, bool]]) -> None:
         """The broker never claims more of a cluster than it has; but of one that others want, too,
         or did in a life before, where a sibling may come up while others of its jobs are on their
-        way. What cannot be cleaned up, and is not seen there, holds nothing: that is found out anew
-        in each life."""
+        way."""
+        self.doubts(broker)
         entries = broker.view.entries
         for cluster, (most, wanted) in enumerate(clusters):
-            parts = list(broker.view.components(cluster))
-            self.unseen.update(p.ref for p in parts if p.step is Step.CLEAN and p.doubted)
+            parts = broker.view.components(cluster)
             claimed = sum(part.claimed for part in parts if part.ref not in self.unseen)
             if entries[cluster].contested_until:
                 self.contested.add(cluster)

@@ -231,10 +231,12 @@ class Unsure:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """The component reached the barrier."""
+    """The component reached the barrier. `begun`: it has left it too, since its script has started,
+    or is about to."""
 
     ref: Ref
     hosts: str = ""
+    begun: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,6 +170,14 @@ class Exchange:
                 for to, its in there.outboxes.items():
                     box.inboxes[to] = _Inbox(its.cluster, name)
 
+    def is_over(self, ref: Ref) -> None:
+        """The component's gate is about to be removed: nothing is for it any more."""
+        attempt = self._attempts.get(_key(ref))
+        if attempt is not None:
+            for key in (_key(ref), *attempt.links):
+                for box in self._attempts[key].outboxes.values():
+                    box.inboxes.pop(ref, None)
+
     def leave(self, ref: Ref) -> None:
         """The job's attempt is over: what is not delivered by now is dropped."""
         attempt = self._attempts.pop(_key(ref), None)

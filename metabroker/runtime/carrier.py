@@ -188,6 +188,7 @@ class Carrier:
             self._pass_on(ref, cluster)
         with self._lock:
             self._joined.is_over(ref)
+            self._exchange.is_over(ref)
             if ref[:2] not in self._watched:
                 self._exchange.leave(ref)
 

@@ -91,7 +91,7 @@ def news(ref: Ref, before: ComponentRecord, after: ComponentRecord) -> list[Even
     events: list[Event] = []
     hosts = " ".join(after.hosts)
     if after.arrived and not before.arrived and not after.gave_up:
-        events.append(Arrived(ref, hosts))
+        events.append(Arrived(ref, hosts, after.begun))
     if after.started is not None and before.started is None:
         writer = None if after.writer is None else after.writer.native_id
         events.append(Started(ref, after.started, hosts, writer))

@@ -123,6 +123,19 @@ def test_who_is_gone_is_not_written_to_again() -> None:
     assert exchange.seen(A, 1, OLD + 100) == [] and exchange.waiting == 0
 
 
+def test_who_has_ended_and_whose_gate_is_removed_is_not_written_to() -> None:
+    exchange = entered()
+    exchange.link(A, other := Ref(8, 1, 0))  # which takes no part
+    exchange.enter(other, {0: 3}, OLD)
+    exchange.link(A, other)
+    exchange.is_over(C)
+    exchange.is_over(other)
+    (read,) = exchange.seen(A, 1, OLD)
+    assert [one.to for one in carried(exchange, read, b"", OLD)] == [B]
+    assert exchange.is_passed_on(A, [B, C, other])
+    exchange.is_over(Ref(9, 1, 0))
+
+
 def test_last_words_are_read_whatever_was_read_before() -> None:
     exchange = entered(2)
     for step in range(2000):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from metabroker.broker.effects import Clean, Open
-from metabroker.broker.events import Arrived, Cleaned, GaveUp
+from metabroker.broker.events import Arrived, Cleaned, GaveUp, Started
+from metabroker.broker.states import JobState
 
 from .test_line import Site, of, sibling, site
 
@@ -46,3 +49,21 @@ def test_after_a_crash_another_stands_in_line_under_a_name_of_its_own(site: Site
     (again,) = site.bench.broker.view.jobs.values()
     (new,) = {s.ref for s in again.line} - before
     assert new.component > max(ref.component for ref in before)
+
+
+def test_one_whose_script_runs_is_not_withdrawn_since_a_job_before_it_waits(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was chosen in a time that the store has lost. A look tells first that it has come up."""
+    job = site.submit()
+    site.accept()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    ref = sibling(job, 1)
+    scheduler = site.bench.broker._queues.scheduler_view
+    monkeypatch.setattr(type(scheduler), "may_start", lambda *_given: False)
+    effects = site.bench.handle(Arrived(ref, "node", begun=True)).effects
+    assert not of(effects, Clean) and job.state is JobState.QUEUED
+    effects = site.bench.handle(Started(ref, site.bench.now, "node")).effects
+    assert ref not in of(effects, Clean)
+    assert ([c.ref for c in job.components], job.line) == ([ref], [])

@@ -209,8 +209,8 @@ class Line:
         self._at_gates[sibling.ref] = now
         self._state.outbox.changed(sibling)
         self._state.note(now, job, sibling, "at its gate", hosts=sibling.hosts)
-        if job.state is not JobState.QUEUED:
-            return
+        if job.state is not JobState.QUEUED or event.begun:
+            return  # its script runs, of which an older store does not tell: see `found_started`
         against = self._against(job, sibling.cluster, now)
         if against:
             self._pause(job, sibling.cluster, now)

@@ -154,7 +154,11 @@ ENDED = replace(STARTED, ended=6.0, exit_code=3, signalled=True)
         (
             ComponentRecord(),
             ENDED,
-            [Arrived(REF, "n1 n2"), Started(REF, 5.0, "n1 n2"), Ended(REF, 6.0, 3, True)],
+            [
+                Arrived(REF, "n1 n2", begun=True),
+                Started(REF, 5.0, "n1 n2"),
+                Ended(REF, 6.0, 3, True),
+            ],
         ),
         (ARRIVED, ComponentRecord(arrived=True, gave_up=True), [GaveUp(REF)]),
         # A sibling that has left its gate must not be chosen before that is heard.

@@ -106,9 +106,12 @@ all_ended() {
     return "$worst"
 }
 
-# The same, where the first that fails ends the others.
+# The same, where the first that fails ends the others. A task that was just being forked loses what
+# it is told then, so all that are left are told again a second later; after 30 (Slurm's KillWait)
+# they are killed.
+tell_left() { for child in $left; do kill -s "$1" "$child" 2>/dev/null; done; }
 all_or_none() {
-    worst=0 left=$pids
+    worst=0 left=$pids naps=0
     while [ -n "$left" ]; do
         still=
         for each in $left; do
@@ -119,6 +122,8 @@ all_or_none() {
             if [ "$code" -ne 0 ]; then pass_on TERM; fi
         done
         left=$still
+        if [ "$worst" -ne 0 ]; then naps=$((naps + 1)); fi
+        case $naps in 10) tell_left TERM ;; 300) tell_left KILL ;; esac
         sleep 0.1 2>/dev/null || sleep 1
     done
     return "$worst"

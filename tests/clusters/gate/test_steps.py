@@ -95,6 +95,16 @@ def test_one_that_fails_ends_the_others(elsewhere: Wrappers, tmp_path: Path) -> 
     assert (code, out) == (0, b"143\n")
 
 
+def test_who_has_not_heard_that_one_failed_is_told_again(
+    elsewhere: Wrappers, tmp_path: Path
+) -> None:
+    deaf = "trap 'trap - TERM' TERM; touch up; while :; do sleep 0.1; done"
+    body = f"if [ $SLURM_PROCID = 1 ]; then until [ -e up ]; do sleep 0.1; done; exit 7; fi; {deaf}"
+    (tmp_path / "body").write_text(body)
+    code, out, _err = start(elsewhere, tmp_path, "srun -K -n 2 sh body; echo $?").end()
+    assert (code, out) == (0, b"143\n")
+
+
 def test_lines_have_their_tasks_number(elsewhere: Wrappers, tmp_path: Path) -> None:
     found = lines(elsewhere, tmp_path, "srun -l -n 2 sh -c 'echo a; echo b; exit 3'", code=3)
     assert found == ["0: a", "0: b", "1: a", "1: b"]

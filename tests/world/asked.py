@@ -8,6 +8,7 @@ from typing import Any
 
 from metabroker.clusters.openpbs.answers import QUEUE_NOT_ENABLED, UNKNOWN_QUEUE
 from metabroker.clusters.simulated.model import SimulatedJob
+from metabroker.clusters.slurm.parsing import UNTIL_FORMAT, WAITING_FORMAT
 from metabroker.clusters.transports.base import Command, Completed
 
 from .oracle import Violation
@@ -20,6 +21,8 @@ class Asked:
     def __init__(self) -> None:
         self.looked: dict[str, float] = {}
         self._submitted: set[str] = set()
+        self._since: dict[str, float] = {}  # when each token was submitted last
+        self._listings: list[float] = []  # of jobs, by Slurm
 
     def sent(self, command: Command, now: float) -> None:
         """A broker asks its cluster for that.
@@ -35,6 +38,13 @@ class Asked:
             raise Violation(f"{token} is submitted again, and nobody has looked for it")
         if token:
             self._submitted.add(token)
+            self._since[token] = now
+        if _lists(command.argv):
+            self._listings.append(now)
+
+    def listings_since(self, token: str, later: float) -> int:
+        """How many listings were asked for so many seconds, or more, after a token's submission."""
+        return sum(1 for asked in self._listings if asked >= self._since.get(token, 0.0) + later)
 
     def answered(self, command: Command, done: Completed) -> None:
         """The cluster's answer has come. Where it has no such queue, or one that takes nothing,
@@ -63,6 +73,13 @@ def submitted(argv: tuple[str, ...]) -> str:
     if argv[0] == "sbatch":
         return next(w for w in argv if w.startswith("--job-name=")).partition("=")[2]
     return argv[argv.index("-N") + 1] if argv[0] == "qsub" else ""
+
+
+def _lists(argv: tuple[str, ...]) -> bool:
+    """Whether it asks Slurm for all jobs of ours."""
+    if argv[0] != "squeue" or "-n" in argv or "-j" in argv:
+        return False
+    return argv[argv.index("-o") + 1] not in (WAITING_FORMAT, UNTIL_FORMAT)
 
 
 def _looked_for(argv: tuple[str, ...]) -> str:

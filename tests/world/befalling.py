@@ -11,6 +11,7 @@ from .cluster import WorldCluster
 from .scenario import (
     ACCOUNT,
     BLIND,
+    EMPTY,
     HEIR,
     HIDES_ENDS,
     LEAVE,
@@ -72,7 +73,7 @@ def _blind(world: World, cluster: WorldCluster, fault: Fault, until: float) -> N
     """Listings leave out the job of ours that came last; or all, of a controller that has just been
     started."""
     how, jobs = fault.how, [job.id for job in cluster.ours() if not job.state.ended]
-    cluster.controller.unseen = set(jobs if how == UNSETTLED else jobs[-1:])
+    cluster.controller.unseen = set(jobs if how in (UNSETTLED, EMPTY) else jobs[-1:])
     if how == UNSETTLED:
         cluster.controller.unsettled_until = until - world.now + cluster.local()
     world.at(until, lambda: setattr(cluster.controller, "unseen", set()))

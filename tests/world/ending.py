@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from metabroker.broker import tokens
@@ -25,10 +27,14 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 400.0  # seconds for which one fault may hide an end
+# A submission that nobody has answered is looked for: it is no failed one. (A reservation is.)
+_UNHEARD = re.compile(r"\b(sbatch|qsub): no answer; given up")
+_KEPT = re.compile(r"/metabroker-(\d+)\.\d+\.kept-[^/]*$")
 
 
-def at_the_end(world: World) -> None:
-    """Nothing is left anywhere, every acknowledged job is there, and has ended as it should.
+def at_the_end(world: World, gone: Collection[int] = ()) -> None:
+    """Nothing is left anywhere, every acknowledged job is there, and has ended as it should; or is
+    `gone`, having been archived.
 
     Raises:
         Violation: else.
@@ -41,6 +47,7 @@ def at_the_end(world: World) -> None:
         ]
         with cluster.files.mended():
             left += _folders_left(cluster)
+            _no_results_of(() if world.back.happened else gone, cluster)
         left = [name for name in left if world.back.knows(name, cluster.plan.name)]
         if left:
             raise Violation(f"P4: left in {cluster.plan.name}: {left}")
@@ -144,7 +151,9 @@ def at_rest(world: World, life: Life) -> None:
 
 def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     """No job is FAILED because clusters denied it that could have run in others, and none at all
-    because one could not be reached."""
+    because one could not be reached, or has not answered."""
+    if _UNHEARD.search(row["reason"]):
+        raise Violation(f"job {row['id']} is FAILED, but not refused: {row['reason']}")
     words = [*DENIALS.items(), *((how, text) for how, (_, text) in openpbs.DENIALS.items())]
     said = next((how for how, text in words if text in row["reason"]), None)
     if said is None:
@@ -187,6 +196,14 @@ def _folders_left(cluster: WorldCluster) -> list[str]:
 
     left = [folder for folder in files.folders if ".kept-" not in folder]
     return [folder for folder in left if folder not in litter or not empty(folder)]
+
+
+def _no_results_of(gone: Collection[int], cluster: WorldCluster) -> None:
+    """Where results stay that could not be brought back their job tells."""
+    for folder in cluster.files.folders:
+        told = _KEPT.search(folder)
+        if told and int(told[1]) in gone:
+            raise Violation(f"retention: job {told[1]} is gone, and {folder} is still there")
 
 
 def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:

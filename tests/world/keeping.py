@@ -54,8 +54,8 @@ class WorldArchive:
                 job.row, job.components, [events[id] for id in sorted(events)], script
             )
 
-    def put_back(self, store: WorldStore) -> int:
-        """Let the store be as if nothing had been removed; how many jobs had been.
+    def put_back(self, store: WorldStore) -> set[int]:
+        """Let the store be as if nothing had been removed; which jobs had been.
 
         Raises:
             Violation: a job was removed that was not over.
@@ -85,7 +85,7 @@ class WorldArchive:
                 if job.script is not None and job.script["script"]:
                     its = update(tables.scripts).where(tables.scripts.c.job == job.number)
                     connection.execute(its.values(job.script))
-        return len(gone)
+        return {job.number for job in gone}
 
 
 class _Files:

@@ -31,7 +31,7 @@ from metabroker.runtime.requests import RequestBuilder
 from metabroker.runtime.watcher import WatchInterval
 from metabroker.store import StoreUnavailable
 
-from . import virtual
+from . import noticed, virtual
 from .account_rules import discarded, not_closed, not_given_up
 from .adapters import adapter
 from .come_and_go import Heeded
@@ -164,6 +164,7 @@ class Life:
             self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)
             self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
             self.world.joining.in_time(self.engine.broker, self.world.now, since)
+            noticed.starts(self, since, away)
             self._heeded.check(self.engine.broker, self.world.clusters, self.world.now, since)
 
     def _poll(self, executor: ClusterExecutor) -> None:

@@ -13,7 +13,7 @@ from metabroker.clusters.transports.base import Command, CommandLost, Completed,
 from . import openpbs
 from .cluster import WorldCluster
 from .controller import denial, refusal
-from .scenario import CLINGS, DENIES, HOST, LATE, Fault
+from .scenario import CLINGS, DENIES, HOST, LATE, TWICE, UNHEARD, Fault
 
 if TYPE_CHECKING:
     from .world import World
@@ -69,9 +69,10 @@ class Network:
                 late = self._rng.choice((9.0, 30.0, self._rng.uniform(5, 150)))
                 when = arrives if fate == "lost reply" else self._world.now + late
                 self._world.at(when, lambda: execute(False))
-        elif fate == "repeat":
+        elif fate in ("repeat", TWICE):
             self._world.at(arrives, lambda: execute(True))
-            self._world.at(arrives + self._rng.uniform(0, 60), lambda: execute(False))
+            again = self._rng.uniform(0, 1 if fate == TWICE else 60)
+            self._world.at(arrives + again, lambda: execute(False))
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
 
@@ -144,7 +145,8 @@ class Network:
         if fate in ("down", "refused") and command.argv in openpbs.OF_THE_CLIENT:
             return "well"
         if cluster.suffers(LATE) and self._refused(cluster, command) is not None:
-            return "much later"
+            how = cluster.how[LATE]
+            return how if how in (UNHEARD, TWICE) else "much later"
         if cluster.suffers(CLINGS) and _DELETES & set(command.argv):
             cluster.until[CLINGS] = 0.0
             return "lost request"

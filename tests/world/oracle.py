@@ -17,6 +17,7 @@ from metabroker.policy import Placement, Reason, Request, Scheduler, SchedulerVi
 _SLACK = 30.0  # seconds in which the broker must do what is due
 _TOLD = 10.0  # seconds by which a told time may be wrong: on a full disk nothing is written down
 _CLOCKS = 120.0  # seconds by which clocks may differ
+_READY = ("armed and ready", "go and ready", "run and ready")
 
 
 class Announcing(Protocol):
@@ -95,7 +96,7 @@ class Oracle:
             raise Violation(f"P2: {ref} was started, and so was another sibling of its job")
         for other in together:
             position = self.gate_position(other)
-            ready = position in ("armed and ready", "go and ready", "run and ready")
+            ready = position in _READY and other not in self.left
             if other in self.answered:
                 ready = ready or other in self.fallen or self.ending(ref)
             if other != ref and not ready and other not in self.starts:

@@ -254,6 +254,8 @@ class Process:
             self._around.witness.stopped(self.token, own, *self._around.times())
             if own is None and status == 0:
                 self._around.witness.yielded(self.token)
+        elif self.answered and any(self._around.files.has(self.gate, n) for n in ("armed", "go")):
+            self._around.witness.gave_up(self.token)  # though it has said that it waits on
         self._ended(status)
 
     def _moved(self, old: str, new: str) -> None:

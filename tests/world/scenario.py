@@ -54,12 +54,13 @@ RENAME = "rename"
 SUSPEND = "suspend"
 # Jobs of the broker's own account, which somebody submits by hand, take the ids that come next.
 HEIR = "heir"
-# Listings leave out some of our jobs, for a moment; with `how`: as long as a controller that has
-# just been started knows nothing of its nodes.
+# Listings leave out the job of ours that came last, for a moment, or with `how` all: as long as a
+# controller that has just been started knows nothing of its nodes; or just so.
 BLIND = "blind"
-UNSETTLED = "unsettled"
-# `how` of a late command: what it has made is not removed with the first try.
-CLINGS = "clings"
+UNSETTLED, EMPTY = "unsettled", "empty"
+# `how` of a late command: what it has made is not removed with the first try. Or all that make
+# something are carried out at once, and nobody hears that; or at once, and again within a second.
+CLINGS, UNHEARD, TWICE = "clings", "lost reply", "twice"
 # An administrator drains a cluster, for a while.
 DRAIN = "drain"
 # All of a cluster, or half of it, is reserved for maintenance; it begins after `how` seconds.
@@ -86,6 +87,7 @@ MIDST = "midst"
 # The store is "copied", and later the copy comes "back" in its place, or is "promoted": the same
 # under a broker that runs.
 ROLLBACK, PROMOTED = "rollback", "promoted"
+# `then` of "copied": each time a step of that kind has been done, until it comes back.
 # What else may go wrong then: what a cluster does not show is no proof of anything.
 BESIDE_ROLLBACK = ("full", "drained", "jump", "lax", "missized", "files")
 # The database's clock is set, by so many seconds: forward (NTP after a suspension) or back.

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 _LOST = "its cluster no longer knows it"
 _THERE = 10.0  # seconds
+_LISTINGS = 2  # that leave out what is lost
 
 
 def lost(world: World, entry: OutboxEntry) -> None:
     """A component is said to be in its cluster no more.
 
     Raises:
-        Violation: its job is there, under its name, and was all along.
+        Violation: its job is there, under its name, and was all along; or it was left out by one
+            listing only of those that were asked for after it had been submitted.
     """
     if entry.what != "not in its cluster" or entry.detail["why"] != _LOST or world.back.happened:
         return
@@ -36,6 +38,10 @@ def lost(world: World, entry: OutboxEntry) -> None:
         same = (entry.job, entry.attempt, entry.detail["component"])
         if ref[:3] == same and job.extra["came"] < world.now - _THERE:
             raise Violation(f"told: {ref} is lost, and {cluster.plan.name} has it")
+        if ref[:3] == same and cluster.plan.system == "slurm":
+            since = world.settings.visible_after
+            if cluster.asked.listings_since(job.name, since) < _LISTINGS:
+                raise Violation(f"told: {ref} is lost by one listing")
 
 
 def chosen(left: Collection[Ref], entry: OutboxEntry) -> None:

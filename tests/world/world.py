@@ -142,9 +142,10 @@ class World:
             finally:
                 for host in self.hosts:
                     host.end()
-        self.tally.add("jobs put back", self.archive.put_back(self.store))
+        gone = self.archive.put_back(self.store)
+        self.tally.add("jobs put back", len(gone))
         self.home.lose_power()  # what was reported has been there for good
-        at_the_end(self)
+        at_the_end(self, gone)
 
     def _play(self) -> None:
         for index, plan in enumerate(self.scenario.jobs):
@@ -200,10 +201,12 @@ class World:
     def moment(self, host: Host, *names: str) -> bool:
         """A broker has come to a moment of these names. Whether it has died of that."""
         crash, stop = self._armed.get("crash"), self._armed.get("stop")
-        trouble = self._armed.get(TROUBLE)
+        trouble, copied = self._armed.get(TROUBLE), self._armed.get(ROLLBACK)
         if trouble is not None and trouble.how in names:
             del self._armed[TROUBLE]
             self._in_trouble(trouble)
+        if copied is not None and copied.then in names:
+            self.back.fault(copied)
         if stop is not None and stop.how in names:
             del self._armed["stop"]
             host.stop(stop)
@@ -239,7 +242,10 @@ class World:
         """Something goes wrong."""
         what = fault.what
         self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
-        if what == ROLLBACK:
+        if what == ROLLBACK and fault.then:
+            self._armed[what] = fault
+        elif what == ROLLBACK:
+            self._armed.pop(what, None)
             self.back.fault(fault)
         elif what == DRAIN:
             self.administrator.drain(self.names.index(fault.where) or 0, self.now + fault.lasts)

@@ -11,7 +11,7 @@ from metabroker.broker import lease_term
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.gate import gates
 from metabroker.clusters.gate.positions import Position
-from metabroker.store import leadership
+from metabroker.store import batches, leadership
 from metabroker.store.tables import leadership as row
 
 from .planting import among, shared, swap
@@ -50,7 +50,14 @@ def any_lease_renewed(stack: contextlib.ExitStack) -> None:
 
 @shared
 def written_in_an_old_term(stack: contextlib.ExitStack) -> None:
-    """The database does not ask in whose name is written."""
+    """The database does not ask in whose name is written, nor after what. (The one alone changes
+    nothing: a term of old knows the transaction before it no more.)"""
+
+    def is_new(self: Any, connection: Any, batch: str) -> bool:
+        self.before = None
+        return bool(old(self, connection, batch))
+
+    old = swap(stack, batches.Batches, "is_new", is_new)
     swap(stack, leadership.Leadership, "fence", lambda _self, _connection, _term: None)
 
 

@@ -80,6 +80,7 @@ def numbers_given_before_the_first_polls(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("before-the-commit")
 def found_started_is_nothing(stack: contextlib.ExitStack) -> None:
     """A script that runs says nothing of an attempt that is not committed by the store."""
 

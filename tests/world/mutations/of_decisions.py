@@ -125,6 +125,7 @@ def missing_once_is_lost(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("slow-listings")
 def listing_of_before_believed(stack: contextlib.ExitStack) -> None:
     """A listing counts though it was asked for before the component was submitted."""
 

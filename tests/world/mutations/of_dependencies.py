@@ -14,7 +14,7 @@ from metabroker.broker.queues import Queues
 from metabroker.broker.states import JobState
 from metabroker.submission.dependency import Dependency
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -61,12 +61,14 @@ def restarts_forget_dependencies(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("corresponding")
 def corresponding_tasks_wait_for_nothing(stack: contextlib.ExitStack) -> None:
     """A task waits until the one of its number in another array is a job, and no longer."""
     swap(stack, Corresponding, "of_task", lambda _self, _each, _task: (None, {}))
 
 
 @mutation
+@among("corresponding")
 def corresponding_tasks_are_content_with_any_end(stack: contextlib.ExitStack) -> None:
     """A task begins though the one of its number has failed, where that had ended before."""
 

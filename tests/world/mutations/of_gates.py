@@ -84,12 +84,14 @@ def twin_not_stopped_at_the_gate(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("twins")
 def start_before_the_gate_is_taken(stack: contextlib.ExitStack) -> None:
     """The wrapper looks whether its gate is open, and does not take it."""
     rewrite(stack, _TAKE, f'[ -e "$mb__gate/go" ] || exit 75; {_TAKE[:-8]} :')
 
 
 @mutation
+@among("opened-in-part")
 def patience_ends_an_armed_wait(stack: contextlib.ExitStack) -> None:
     """A component gives up although its gate is armed."""
     rewrite(
@@ -221,6 +223,7 @@ def reservation_not_compared(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("unheard")
 def id_in_the_record_not_read(stack: contextlib.ExitStack) -> None:
     """Nobody reads which job it is that says it has started the script."""
     swap(stack, records, "_writer", lambda record, made, started: None)

@@ -11,7 +11,7 @@ from metabroker.broker.saga.deadlines import Deadlines
 from metabroker.broker.saga.plans import Plans, is_ahead
 from metabroker.broker.states import Step
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -55,6 +55,7 @@ def refused_plan_holds_the_rest(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("planned")
 def plans_overtake_whom_they_like(stack: contextlib.ExitStack) -> None:
     """A job that may not be overtaken again is overtaken by planned ones."""
     swap(stack, Planning, "_may_overtake", lambda self, job, placement, now: True)

@@ -8,10 +8,11 @@ from typing import Any
 
 from metabroker.store import ended
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
+@among("kept-results")
 def removed_though_a_step_is_owed(stack: contextlib.ExitStack) -> None:
     """A job that has ended goes, whatever its clusters still hold of it."""
 

@@ -108,6 +108,7 @@ def orphans_claimed_for_ever(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("unseen-starts")
 def watcher_tells_only_once(stack: contextlib.ExitStack) -> None:
     """Of what is new about a component only the first thing is told."""
 

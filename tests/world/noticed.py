@@ -1,0 +1,36 @@
+"""Whether a broker has noticed what has happened in its clusters, while it could."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from metabroker.broker.states import Step
+
+from .oracle import Violation
+
+if TYPE_CHECKING:
+    from .life import Life
+
+_BOUND = 30.0  # seconds beside those between two looks
+
+
+def starts(life: Life, able_since: float, away: Sequence[float]) -> None:
+    """A script that has been running for long counts as started. `away`: until when each cluster is
+    disturbed.
+
+    Raises:
+        Violation: it does not.
+    """
+    broker, world = life.engine.broker, life.world
+    oracle, bound = world.oracle, world.scenario.look + _BOUND
+    if world.back.happened:  # nobody may know of it
+        return
+    for ref in oracle.running - oracle.lost:
+        component, since = broker.view.component(ref), oracle.began[ref][0]
+        if component is None or component.started or component.over:
+            continue
+        if component.step is Step.CLEAN:
+            continue  # it is being ended
+        if world.now > max(since, able_since, away[component.cluster]) + bound:
+            raise Violation(f"told: {ref} has been running since {since}, and does not count so")

@@ -30,6 +30,8 @@ ALL = {
 """What happens to a real cluster, and how often."""
 MILD = {"slurmctld stopped": 2, "a process of a job killed": 1}
 """What leaves nothing behind that Slurm needs half a minute or more to notice."""
+CLOCK = "database's clock"
+"""It is stepped, and stays so: what brokers tell of times goes by it."""
 _OUT_OF_SERVICE = ("down", "drain", "fail")
 _TEND = 2.0  # seconds between two looks of a cluster's operator
 

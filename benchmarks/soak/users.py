@@ -35,6 +35,7 @@ class Told:
     numbers: set[int] = field(default_factory=set)  # all that its request id was answered with
     cancelled: bool = False  # asked for, whatever came of it
     state: str | None = None  # the end that it was told first
+    heard: float | None = None  # when it was told that; Unix time
 
 
 class People:
@@ -103,6 +104,7 @@ class People:
             self.told.append(told)
         self._meddle(client, told)
         told.state = client.wait(told.job, lambda _state: None, every=20.0, began=True)["state"]
+        told.heard = time.time()
         assert told.state in ENDED
 
     def _submit(self, client: Client, wire: Json) -> int:

@@ -5,7 +5,7 @@
 | P1 | a job that was acknowledged and is not there, ends in no state or in two; a request id with two jobs |
 | P2 | a component's script that started twice in one attempt, or in two attempts |
 | P3 | a co-allocated job of which only a part started, though its barrier was not opened, or though it is COMPLETED |
-| P6 | COMPLETED without each script's own word that it ended well; FAILED though all did and no fault hid that; CANCELLED unasked; TIMEOUT before the time limit |
+| P6 | COMPLETED without each script's own word that it ended well; FAILED though all did and no fault hid that; CANCELLED unasked; TIMEOUT before the time limit, by the users' own clocks where the database's was stepped |
 
 P3 has its documented limit: once all components have answered at the barrier, one that is killed
 before its own gate is opened, or is ended as another has failed, is a failed component. Such jobs
@@ -15,6 +15,7 @@ ended, since a fault hit it meanwhile (`end unknown`).
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from typing import Any
 from metabroker.api.client import ENDED
 from tests.daemon.harness import Run
 
-from .faults import Fault
+from .faults import CLOCK, Fault
 from .users import Told
 
 Json = dict[str, Any]
@@ -46,6 +47,12 @@ class Truth:
         for run in self._starts.get(job, ()):
             found[run.attempt].add(run.component)
         return found
+
+    def began(self, job: int) -> float | None:
+        """When the first script of its last attempt started, in Unix seconds; None: none has."""
+        runs = self._starts.get(job, ())
+        last = max((run.attempt for run in runs), default=0)
+        return min((run.time for run in runs if run.attempt == last), default=None)
 
     def codes(self, job: int) -> dict[int, int]:
         """Exit codes of components that came to their own end."""
@@ -146,7 +153,7 @@ def _honest(verdict: Verdict, one: Told, job: Json, truth: Truth, faults: list[F
         verdict.broken(number, f"P6: COMPLETED, but its scripts ended with {codes}")
     if state == "CANCELLED" and not one.cancelled:
         verdict.broken(number, "P6: CANCELLED, and nobody asked for that")
-    if state == "TIMEOUT" and job["end_time"] - job["submit_time"] < one.plan.limit - _WHOLE:
+    if state == "TIMEOUT" and _ran(one, job, truth, faults) < one.plan.limit - _WHOLE:
         verdict.broken(number, "P6: TIMEOUT before its time limit")
     if state != "FAILED":
         return
@@ -156,6 +163,15 @@ def _honest(verdict: Verdict, one: Told, job: Json, truth: Truth, faults: list[F
         verdict.end_unknown += 1
     elif job["exit_code"] == 0:
         verdict.broken(number, "P6: FAILED with exit code 0")
+
+
+def _ran(one: Told, job: Json, truth: Truth, faults: list[Fault]) -> float:
+    """For how many seconds a job was there at most. Times are told by the database's clock: where
+    that was stepped, its scripts and its user tell, by the machine's."""
+    if not any(fault.what == CLOCK for fault in faults):
+        return float(job["end_time"] - job["submit_time"])
+    began = truth.began(one.job) or one.submitted
+    return (time.time() if one.heard is None else one.heard) - began
 
 
 def _hidden(job: Json, faults: list[Fault]) -> bool:

@@ -29,7 +29,7 @@ from metabroker.service.access_tokens import AccessTokens
 from metabroker.service.asked_options import AskedOptions
 from metabroker.service.authorization import Authorization
 from metabroker.service.status import ALONE
-from metabroker.store import LeadershipLost, MustRestart, Store
+from metabroker.store import LeadershipLost, MustRestart, Store, StoreUnavailable
 from metabroker.store.read_only import may_lose_commits
 from metabroker.store.requests import ANSWERED
 from metabroker.submission.native.asked import ClusterWords
@@ -148,6 +148,8 @@ class Daemon:
             )
         for trouble in may_lose_commits(self._config.store):
             log.warning("the store: %s", trouble)
+        if trouble := self.clock.trouble:
+            log.warning("%s", trouble)
         self._http.start()
         self._api.start()
         log.info("serving at %s: %s", self._where, self.summary)
@@ -192,7 +194,7 @@ class Daemon:
         """The lease is ours: become the leader, or restart if that fails in the middle."""
         try:
             self._lead(lease_term)
-        except LeadershipLost as error:
+        except (LeadershipLost, StoreUnavailable) as error:
             log.warning("cannot become the leader: %s", error)
             self._anew()
         except Exception:

@@ -19,6 +19,7 @@ from metabroker.daemon.daemon import Daemon
 from metabroker.runtime.clock import Clock
 from metabroker.service.access_tokens import AccessTokens
 from metabroker.store import Store, StoreUnavailable
+from metabroker.store.leadership import Leadership
 from metabroker.submission.model import Caller
 from tests.daemon.harness import eventually
 from tests.testbed.postgres import Postgres
@@ -129,6 +130,37 @@ def test_one_that_stands_by_is_alive_while_it_takes_up_the_lead(
     go_on.set()
     eventually(lambda: second.leader is not None, "the other one leads")
     assert second.alive
+
+
+def test_one_that_cannot_read_the_store_as_it_takes_up_the_lead_begins_anew(
+    brokers: Brokers, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, _ = brokers.start(), brokers.start()
+
+    def fails(*_given: object) -> None:
+        raise StoreUnavailable("the connection was lost")
+
+    monkeypatch.setattr(Store, "recover", fails)
+    cut_off(first, monkeypatch)
+    assert brokers.anew[1].wait(60)
+    (said,) = [r for r in caplog.records if "cannot become the leader" in r.getMessage()]
+    assert said.getMessage().endswith("the connection was lost")
+    assert said.exc_info is None, "that is no fault of the daemon's"
+
+
+@pytest.mark.parametrize(("ahead", "told"), [(1700.0, "1700 s ahead of"), (-60.0, "60 s behind")])
+def test_a_clock_of_the_database_that_is_not_the_hosts_is_told(
+    brokers: Brokers,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    ahead: float,
+    told: str,
+) -> None:
+    brokers.start()
+    assert "'s clock is" not in caplog.text
+    monkeypatch.setattr(Leadership, "now", lambda _self: time.time() + ahead)
+    brokers.start()
+    assert f"the database's clock is {told} this host's" in caplog.text
 
 
 def test_one_whose_core_hangs_lets_another_lead(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.soak.faults import Fault
+from benchmarks.soak.faults import CLOCK, Fault
 from benchmarks.soak.sampler import Sample, figures
 from benchmarks.soak.users import Told
 from benchmarks.soak.verdict import Truth, in_part, judge
@@ -108,6 +108,20 @@ def test_cancelled_as_asked_and_timed_out_in_time() -> None:
     # Slurm counts whole seconds.
     assert found({**late, "end_time": 99.1 + LIMIT}, runs(*BOTH), {}) == []
     assert found({**late, "end_time": 98.9 + LIMIT}, runs(*BOTH), {}) == ["P6"]
+
+
+def test_where_the_databases_clock_was_stepped_others_tell_how_long_it_ran() -> None:
+    stepped = (Fault(CLOCK, "database", 101.0, 101.0),)
+    odd = {**job("TIMEOUT", None), "end_time": 50.0}
+    early, late = (
+        Told(PLAN, 1, 100.0, {1}, state="TIMEOUT", heard=heard) for heard in (150.0, 102.0 + LIMIT)
+    )
+    assert found(odd, runs(*BOTH), {}, told=late, faults=stepped) == []
+    assert found(odd, runs(*BOTH), {}, told=early, faults=stepped) == ["P6"]
+    # Of the attempts the last one counts, and a job that never started was not there for so long.
+    again = [*runs((1, 0)), Run(1, 2, 0, 180.0)]
+    assert found(job("TIMEOUT", None, 1), again, {}, told=late, faults=stepped) == ["P2", "P6"]
+    assert found(odd, [], {}, told=early, faults=stepped) == ["P6"]
 
 
 def test_the_same_seed_draws_the_same_jobs() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 
-
 _DIFFER = 5.0  # seconds: more than a question to a database takes
 
 

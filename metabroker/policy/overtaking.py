@@ -24,7 +24,7 @@ from metabroker.policy.request import Placement
 class _ContentionGroup:
     """The waiting jobs that can run in the same set of clusters."""
 
-    __slots__ = ("count", "left", "mask", "overtakers", "protected_head", "waiting")
+    __slots__ = ("count", "mask", "overtakers", "protected_head", "waiting")
 
     def __init__(self, mask: int) -> None:
         self.mask = mask
@@ -33,8 +33,6 @@ class _ContentionGroup:
         """In order of seq, with some that have left in between."""
         self.count = 0
         """The number of those that have not left."""
-        self.left = -1
-        """The seq of the one that left last."""
         self.overtakers: list[int] = []
         """The largest seqs of started jobs, in order."""
         self.protected_head: Entry | None = None
@@ -66,7 +64,15 @@ class Overtaking:
         self._stale = False
         self._empty: set[int] = set()
         """The sets of clusters of groups in which nobody waits any more. They stay until the next
-        pass: who cannot be sent where it was placed comes back before, and was overtaken."""
+        pass: who cannot be sent where it was placed comes back before, with what was counted."""
+        self._started: list[tuple[int, int]] = []
+        """Who was started since the last pass began, in this order: seqs, and clusters as bits."""
+        self._gone: dict[int, int] = {}
+        """By the seq of each of these that waited: how many were started before it."""
+        self._back: list[tuple[Entry, int]] = []
+        """Those of them that have come back, and are not counted yet (see `_settle`)."""
+        self._returned: set[int] = set()
+        """The seqs of all that have come back: they have overtaken nobody."""
         self.left_protected: set[int] = set()
         """The keys of the protected heads that have left since the last pass began."""
 
@@ -85,6 +91,10 @@ class Overtaking:
             waiting.append(entry)
         group.count += 1
         self._stale = True
+        before = self._gone.pop(entry.seq, None)
+        if before is not None:
+            self._back.append((entry, before))
+            self._returned.add(entry.seq)
 
     def left(self, entry: Entry) -> None:
         """A job left `waiting` without having been started."""
@@ -107,6 +117,10 @@ class Overtaking:
 
     def new_pass(self) -> None:
         """A pass begins: who has left since the last one has gone for good."""
+        self._settle()
+        self._started.clear()
+        self._gone.clear()
+        self._returned.clear()
         for mask in self._empty:
             if not self._groups[mask].count:
                 del self._groups[mask]
@@ -127,6 +141,7 @@ class Overtaking:
     def started(self, entry: Entry, placement: Placement) -> None:
         """A job left `waiting` because it was started."""
         self._leave(entry)
+        self._gone[entry.seq] = len(self._started)
         self.passed(entry.seq, placement)
         self._renew((self._groups[self._mask(entry)],))  # it may have started elsewhere
 
@@ -135,17 +150,18 @@ class Overtaking:
         taken = 0
         for cluster in placement:
             taken |= 1 << cluster
+        self._started.append((seq, taken))
         touched = [group for group in self._groups.values() if group.mask & taken]
         if self._bound:
             for group in touched:
-                oldest = self._oldest(group).seq if group.count else group.left
-                if oldest < seq:
+                if group.count and self._oldest(group).seq < seq:
                     insort(group.overtakers, seq)
                     del group.overtakers[: -self._bound]
         self._renew(touched)
 
     def overtaken(self, entry: Entry) -> int:
         """How often a waiting job was overtaken, counted up to the bound."""
+        self._settle()
         overtakers = self._groups[self._mask(entry)].overtakers
         return sum(1 for seq in overtakers if seq > entry.seq)
 
@@ -167,6 +183,7 @@ class Overtaking:
 
     def counts(self) -> dict[int, tuple[int, ...]]:
         """The seqs of the overtakers by set of clusters."""
+        self._settle()
         return {
             mask: tuple(group.overtakers)
             for mask, group in self._groups.items()
@@ -179,6 +196,21 @@ class Overtaking:
             if mask in self._groups and self._bound:
                 self._groups[mask].overtakers = sorted(overtakers)[-self._bound :]
         self.moved()
+
+    def _settle(self) -> None:
+        """Who could not be sent where it was placed waits again, at its old place: whoever was
+        started after it, and did not come back as well, has overtaken it."""
+        back, self._back = self._back, []
+        for entry, before in back:
+            if not self._bound or self._waiting.get(entry.key) != entry:
+                continue
+            group = self._groups[self._mask(entry)]
+            for seq, taken in self._started[before:]:
+                new = seq > entry.seq and seq not in self._returned
+                if new and group.mask & taken and seq not in group.overtakers:
+                    insort(group.overtakers, seq)
+            del group.overtakers[: -self._bound]
+            self._stale = True
 
     def _mask(self, entry: Entry) -> int:
         """The clusters in which a job could run, as bits."""
@@ -196,7 +228,6 @@ class Overtaking:
             group.protected_head = None
             self.protected_heads.remove(entry)
             self.left_protected.add(entry.key)
-        group.left = entry.seq
         if not group.count:
             group.waiting.clear()
             self._empty.add(group.mask)

@@ -254,6 +254,23 @@ def test_one_that_was_started_and_comes_back_before_the_next_pass_was_overtaken_
     assert scheduler.run([1], 0.0) == [(70, (0,))]
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_who_was_started_after_one_that_comes_back_has_overtaken_it(both: bool) -> None:
+    """In one pass; unless it comes back as well."""
+    scheduler = make("FPFS", 1, aging=Aging(overtaken=1))
+    scheduler.arrive(90, Request((2,)), 1, 0.0)
+    scheduler.arrive(80, Request((1,)), 1, 0.0)
+    assert scheduler.run([3], 0.0) == [(90, (0,)), (80, (0,))]
+    scheduler.arrive(90, Request((2,)), 1, 0.0, seq=0)  # its cluster's nodes had no room for it
+    if both:
+        scheduler.arrive(80, Request((1,)), 1, 0.0, seq=1)
+    assert SchedulerView(scheduler).why(90, [1], 0.0).overtaken == (0 if both else 1)
+    scheduler.arrive(70, Request((1,)), 1, 0.0)
+    started = scheduler.run([1], 0.0)
+    assert started == ([(80, (0,))] if both else [])
+    assert SchedulerView(scheduler).why(90, [1], 0.0).protected
+
+
 def test_jobs_that_come_and_go_behind_one_that_stays_are_forgotten() -> None:
     rng = Random(1)
     waiting: dict[int, Entry] = {}

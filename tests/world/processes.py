@@ -236,9 +236,10 @@ class Process:
         """What the script has made is there before its end is written down."""
         script, self._script = self._script, None
         assert script is not None
-        if self._others > 1 and not self._signalled:
-            self._hears()
-        if not self._signalled:
+        # One that is being ended is told nothing any more, however long it takes to go.
+        if not self._signalled and "ending" not in self._job.extra:
+            if self._others > 1:
+                self._hears()
             self._hears_others()
         well = not self._signalled or self._when_told == 0
         if "METABROKER_WORK_DIR" in script.environment and well:

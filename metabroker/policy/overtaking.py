@@ -200,14 +200,22 @@ class Overtaking:
     def _settle(self) -> None:
         """Who could not be sent where it was placed waits again, at its old place: whoever was
         started after it, and did not come back as well, has overtaken it."""
+        if not self._back:
+            return
         back, self._back = self._back, []
+        # Where many come back few have started: they are looked at by each, the others by none.
+        gone = [
+            (place, seq, taken)
+            for place, (seq, taken) in enumerate(self._started)
+            if seq not in self._returned
+        ]
         for entry, before in back:
             if not self._bound or self._waiting.get(entry.key) != entry:
                 continue
             group = self._groups[self._mask(entry)]
-            for seq, taken in self._started[before:]:
-                new = seq > entry.seq and seq not in self._returned
-                if new and group.mask & taken and seq not in group.overtakers:
+            for place, seq, taken in gone:
+                later = place >= before and seq > entry.seq
+                if later and group.mask & taken and seq not in group.overtakers:
                     insort(group.overtakers, seq)
             del group.overtakers[: -self._bound]
             self._stale = True

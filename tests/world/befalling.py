@@ -70,8 +70,8 @@ def _inherit(world: World, cluster: WorldCluster, _fault: Fault, until: float) -
 
 
 def _blind(world: World, cluster: WorldCluster, fault: Fault, until: float) -> None:
-    """Listings leave out the job of ours that came last; or all, of a controller that has just been
-    started."""
+    """Listings leave out the job of ours that came last; or all, just so or of a controller that
+    was just started."""
     how, jobs = fault.how, [job.id for job in cluster.ours() if not job.state.ended]
     cluster.controller.unseen = set(jobs if how in (UNSETTLED, EMPTY) else jobs[-1:])
     if how == UNSETTLED:

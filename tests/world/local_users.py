@@ -109,11 +109,13 @@ def plans(
     clusters: tuple[ClusterPlan, ...],
     jobs: tuple[JobPlan, ...],
     faults: Sequence[Fault],
+    never: float = 0.3,
 ) -> tuple[tuple[ClusterPlan, ...], tuple[JobPlan, ...], Sequence[Fault], float]:
-    """Where clusters have users of their own, co-allocated jobs are planned in most worlds; how far
-    ahead. Reservations get lost meanwhile, and brokers die at any step of it."""
+    """Where clusters have users of their own, co-allocated jobs are planned, but for a share of
+    worlds in which they `never` are; how far ahead. Reservations get lost meanwhile, and brokers
+    die at any step of it."""
     busy = [c for c in clusters if c.queue_every is not None]
-    if not busy or len(clusters) < 2 or rng.random() < 0.3:
+    if not busy or len(clusters) < 2 or rng.random() < never:
         return clusters, jobs, faults, 0.0
     names = {c.name for c in busy}
     clusters = tuple(

@@ -85,9 +85,9 @@ MEETS, RENEWED = "meets", "renewed"
 # A crash in the midst of several changes to a cluster's files.
 MIDST = "midst"
 # The store is "copied", and later the copy comes "back" in its place, or is "promoted": the same
-# under a broker that runs.
+# under a broker that runs. With `then` it is copied each time a step of that kind has been done,
+# until it comes back.
 ROLLBACK, PROMOTED = "rollback", "promoted"
-# `then` of "copied": each time a step of that kind has been done, until it comes back.
 # What else may go wrong then: what a cluster does not show is no proof of anything.
 BESIDE_ROLLBACK = ("full", "drained", "jump", "lax", "missized", "files")
 # The database's clock is set, by so many seconds: forward (NTP after a suspension) or back.

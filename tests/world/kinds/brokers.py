@@ -68,7 +68,7 @@ def _meetings(rng: random.Random, scenario: Scenario) -> Scenario:
 
 
 @kind
-def _older_store(rng: random.Random, scenario: Scenario) -> Scenario:
+def older_store(rng: random.Random, scenario: Scenario) -> Scenario:
     """The store goes back."""
     given = (scenario.clusters, scenario.jobs, scenario.faults)
     clusters, jobs, faults = rolled_back(rng, *given, share=1.0)
@@ -79,7 +79,7 @@ def _older_store(rng: random.Random, scenario: Scenario) -> Scenario:
 @apart
 def _promoted(rng: random.Random, scenario: Scenario) -> Scenario:
     """The store goes back under brokers that run, most often by a moment only."""
-    made = _older_store(rng, scenario)
+    made = older_store(rng, scenario)
     back = next(fault for fault in made.faults if fault.how == "back")
     ago = rng.choice((rng.uniform(0.01, 0.5), rng.uniform(0.2, 5), rng.uniform(1, 60)))
     faults = [f for f in made.faults if f.what != ROLLBACK]

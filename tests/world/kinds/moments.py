@@ -21,7 +21,7 @@ from tests.world.scenario import (
     Scenario,
 )
 
-from .brokers import _older_store
+from .brokers import older_store
 from .making import several, single, some
 from .registry import apart
 
@@ -85,7 +85,7 @@ def _unheard(rng: random.Random, scenario: Scenario) -> Scenario:
 @apart
 def _before_the_commit(rng: random.Random, scenario: Scenario) -> Scenario:
     """The store goes back to when all components were armed, and nothing else shows that it did."""
-    made = _older_store(rng, scenario)
+    made = older_store(rng, scenario)
     at = round(rng.uniform(20, 150), 3)
     one = several(rng, at, scenario, run_time=round(rng.uniform(60, 100), 3))
     jobs = (*(job for job in made.jobs if job.at < at - 10), one)
@@ -116,18 +116,15 @@ def _corresponding(rng: random.Random, scenario: Scenario) -> Scenario:
 @apart
 def _planned(rng: random.Random, scenario: Scenario) -> Scenario:
     """Jobs are planned ahead beside others that have been overtaken as often as they may be."""
-    clusters, faults = kept_full(rng, scenario)
-    faults += some(rng, scenario, 0.1)
-    jobs, ahead = scenario.jobs, 0.0
-    for _ in range(6):  # it is for chance whether it plans
-        if ahead == 0.0:
-            clusters, jobs, faults, ahead = plans(rng, clusters, jobs, faults)  # type: ignore[assignment]
+    full, wanted = kept_full(rng, scenario)
+    beside = [*wanted, *some(rng, scenario, 0.1)]
+    clusters, jobs, found, ahead = plans(rng, full, scenario.jobs, beside, never=0.0)
     most = max(cluster.processors for cluster in clusters)
     more = [single(rng, rng.uniform(5, 40), sizes=(most,), limit=60) for _ in range(3)]
     more += [single(rng, rng.uniform(20, 150), limit=60) for _ in range(6)]
     for _ in range(4):
         more.append(several(rng, rng.uniform(30, 160), scenario, limit=60))
-    faults = [f if f.what != LOCALS else replace(f, lasts=rng.uniform(20, 120)) for f in faults]
+    faults = [f if f.what != LOCALS else replace(f, lasts=rng.uniform(20, 120)) for f in found]
     made = replace(scenario, clusters=clusters, faults=tuple(faults), ahead=ahead)
     return replace(made, jobs=(*jobs, *more), overtaken=rng.choice((1, 1, 2)))
 

@@ -1,6 +1,8 @@
-"""A job whose script has started, and that its cluster shows pending again, is not waited for."""
+"""What has started, and its cluster shows pending again, is not waited for."""
 
 from __future__ import annotations
+
+import pytest
 
 from metabroker.broker import tokens
 from metabroker.broker.effects import Clean
@@ -47,3 +49,45 @@ def test_not_if_it_runs_again_meanwhile() -> None:
     script = started()
     states = [NativeState.PENDING] * 3 + [NativeState.RUNNING] + [NativeState.PENDING] * 3
     assert [shown(script, state) for state in states] == [[]] * 7
+
+
+def opened(*, restarted: bool) -> Script:
+    """A co-allocated job of which one component has started; the other has left the barrier."""
+    script = Script()
+    for line in (
+        "begin clusters=delft:64,leiden:64",
+        "look delft leiden",
+        "submit components=16,8",
+        "reserved 1.1.*",
+        "submitted 1.1.*",
+        "arrived 1.1.*",
+        "armed 1.1.*",
+        "opened 1.1.*",
+        "started 1.1.1",
+    ):
+        script.play(line)
+    if restarted:
+        for line in ("restart", "look delft leiden"):
+            script.play(line)
+    return script
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_one_that_has_left_the_barrier_is_not_waited_for_either(restarted: bool) -> None:
+    """Since a restart no deadline is set for what runs, so that nothing else would end the job."""
+    script = opened(restarted=restarted)
+    assert [shown(script, NativeState.PENDING) for _ in range(4)] == [[], [], [], [REF]]
+
+
+def test_one_that_waits_at_the_barrier_is_waited_for_as_long_as_the_barrier() -> None:
+    script = Script()
+    for line in (
+        "begin clusters=delft:64,leiden:64",
+        "look delft leiden",
+        "submit components=16,8",
+        "reserved 1.1.*",
+        "submitted 1.1.*",
+        "arrived 1.1.0",
+    ):
+        script.play(line)
+    assert [shown(script, NativeState.PENDING) for _ in range(4)] == [[]] * 4

@@ -10,6 +10,7 @@ accepted, and nothing of it was in a cluster yet, is told the same number as som
 from __future__ import annotations
 
 import random
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from metabroker.broker import tokens
@@ -17,6 +18,7 @@ from metabroker.broker.outbox import Mishap
 from metabroker.broker.store_behind import StoreBehind
 from metabroker.broker.tokens import Ref
 from metabroker.maintenance.restore import RestoreOptions, _settle
+from metabroker.runtime.requests import RequestBuilder
 
 from .oracle import Violation
 from .scenario import PROMOTED, Fault
@@ -95,12 +97,22 @@ class RolledBack:
 
     def knows(self, name: str, cluster: str) -> bool:
         """Whether the broker can know of what is in a cluster: of jobs, reservations and folders
-        by their tokens. (One number may have been given twice, and gone elsewhere since.)"""
+        by their tokens. (One number may have been given twice, and gone elsewhere since; or to the
+        same cluster again, with a gate of another name.)"""
         if self._lost is None:
             return True
+        gates = self._gates(self._lost, cluster) - self._gates(self.world.store, cluster)
+        if PurePosixPath(name).name in gates:
+            return False
         mine = self._tokens(self.world.store, cluster)
         lost = self._tokens(self._lost, cluster) - mine
         return not any(token in name for token in lost)
+
+    def _gates(self, store: WorldStore, cluster: str) -> set[str]:
+        """The names of their gates."""
+        builder = RequestBuilder(store, self.world.settings, cluster)
+        refs = [_ref(row, part) for row, part in _parts(store) if part["cluster"] == cluster]
+        return {PurePosixPath(builder.gate(ref) or "").name for ref in refs}
 
     def _tokens(self, store: WorldStore, cluster: str) -> set[str]:
         """Those of the store's components in a cluster."""
@@ -159,6 +171,9 @@ def _parts(store: WorldStore) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     return [(row, part) for row in store.jobs.rows() for part in row["components"]]
 
 
+def _ref(row: dict[str, Any], part: dict[str, Any]) -> Ref:
+    return Ref(row["id"], part["attempt"], part["component"], part["term"])
+
+
 def _token(instance: str, row: dict[str, Any], part: dict[str, Any]) -> str:
-    ref = Ref(row["id"], part["attempt"], part["component"], part["term"])
-    return tokens.make(instance, ref)
+    return tokens.make(instance, _ref(row, part))

@@ -46,6 +46,8 @@ class Users:
         self.refused: set[int] = set()
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
+        self._let_go: dict[int, int] = {}  # job -> the last request by which it is to be released
+        self._requests = 0  # so many requests have been made
         self.arrays = CancelledArrays(self._cancelled)
         self._done: set[tuple[int, str]] = set()  # whims
 
@@ -122,11 +124,15 @@ class Users:
                 self._world.at(when, partial(self.act, "release", task))
             return
 
+        self._requests += 1
+        request = self._requests
+
         def answer(outcome: int | Exception) -> None:
             if isinstance(outcome, int):
-                self._told(action, life.engine.broker.view.jobs.get(job), job)
+                self._told(action, request, life.engine.broker.view.jobs.get(job), job)
 
         if action == "release":
+            self._let_go[job] = request
             self._released(job)
         if action == OTHERS:
             found = life.engine.broker.view.jobs.get(job)
@@ -137,15 +143,17 @@ class Users:
         life.post(Ask(_ACTIONS[action](job, "u"), job, answer))
         self._world.tally.add(f"user {action}")
 
-    def _told(self, action: str, job: Job | None, number: int) -> None:
-        """It is durable."""
+    def _told(self, action: str, request: int, job: Job | None, number: int) -> None:
+        """It is durable. (An answer may come late: what was asked for since may have been done.)"""
         if job is not None and job.array is not None and action in ("cancel", SOME):
             tasks = None if action == "cancel" else SOME_TASKS
             self.arrays.told(job, tasks, self._world.now)
             return
         if action == "cancel":
             self._cancelled.setdefault(number, 0 if job is None else job.attempt)
-        if action == "hold" and job is not None and job.state is JobState.HELD:
+        since = (self._let_go.get(each, 0) for each in (number, owner(self._world, number)))
+        let_go = max(since) > request
+        if action == "hold" and job is not None and job.state is JobState.HELD and not let_go:
             self._held[number] = 0  # it is in no attempt, and comes into none
         if action == "release":  # asked for, maybe, before the answer to a hold had come
             self._released(number)

@@ -183,7 +183,7 @@ class Reconciliation:
             self._line.shown(*standing, native, snapshot, now)
         elif native.state is not NativeState.PENDING:
             self._stuck.pop(component.ref, None)
-        elif component.started:
+        elif component.started or self._opened(component):
             self._judge_put_back(component, native, snapshot, now)
         elif native.stuck:
             self._judge_stuck(component, native, snapshot, now)
@@ -194,12 +194,20 @@ class Reconciliation:
                 until = snapshot.taken_at + self._state.settings.line_calm
                 self._state.ledger.entries[component.cluster].contested_until = until
 
+    def _opened(self, component: Component) -> bool:
+        """Whether it has left the barrier with the others of its job, which run."""
+        _, job = self._claims.find(component.ref)
+        if job is None or job.single or job.state is not JobState.RUNNING:
+            return False
+        return component.phase is Phase.ARMED and component.step is Step.NONE
+
     def _judge_put_back(
         self, component: Component, native: NativeJob, snapshot: Snapshot, now: float
     ) -> None:
-        """Its script was started, and now its cluster shows it pending again: somebody has put it
-        back into the queue there. It would not be started a second time, so nothing is waited for;
-        but for a while, in which a restarted controller may find what runs on its nodes."""
+        """Its script was started, or let start, and now its cluster shows it pending again:
+        somebody has put it back into the queue there. It would not be started a second time, or too
+        late for the others; so nothing is waited for, but for a while, in which a restarted
+        controller may find what runs on its nodes."""
         since = self._stuck.setdefault(component.ref, snapshot.taken_at)
         if snapshot.taken_at - since >= self._state.settings.line_pending:
             del self._stuck[component.ref]

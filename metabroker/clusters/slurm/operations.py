@@ -182,7 +182,7 @@ def reserve(
             if isinstance(reason, ClusterRefusal) and reason.cause is Cause.BUSY:
                 refusal = reason
                 continue
-            raise _explained(reason)
+            raise _explained(reason, who)
         holds = _holds(request, cores, threads) if cores else _holds_nodes(request, count)
         if (yield from after_making(holds)):
             return
@@ -212,7 +212,7 @@ def _reserve_shaped(
         if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
             reason = failure(done, "scontrol create reservation")
             if not isinstance(reason, ClusterRefusal) or reason.cause is not Cause.BUSY:
-                raise _explained(reason)
+                raise _explained(reason, who)
             refusal = ClusterRefusal(Cause.OWN, reason.detail)
         elif (yield from after_making(_is_laid_out(request, plan, nodes))):
             return
@@ -300,14 +300,18 @@ def _is_in_time(found: SlurmReservation, request: ReserveRequest) -> bool:
     return found.state == "ACTIVE" if start is None else found.start_time <= start
 
 
-def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | UnknownOutcome:
-    if isinstance(reason, ClusterRefusal) and reason.cause is Cause.DENIED:
-        return ClusterRefusal(
-            reason.cause,
-            f"{reason.detail} (only Slurm operators may reserve: give this account AdminLevel "
-            "Operator, or set `claim: placeholder` for this cluster)",
-        )
-    return reason
+def _explained(
+    reason: ClusterRefusal | UnknownOutcome, who: SlurmIdentity
+) -> ClusterRefusal | UnknownOutcome:
+    if not isinstance(reason, ClusterRefusal) or reason.cause is not Cause.DENIED:
+        return reason
+    fix = (
+        "only Slurm operators may reserve: give this account AdminLevel Operator, or set "
+        "`claim: placeholder` for this cluster"
+    )
+    if "Invalid user id" in reason.detail:  # Slurm says the same of both
+        fix += f"; or the host of slurmctld does not know {who.user}, for whom it is made"
+    return ClusterRefusal(reason.cause, f"{reason.detail} ({fix})")
 
 
 def delete_reservation(token: str) -> Operation[bool]:

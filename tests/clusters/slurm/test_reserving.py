@@ -145,6 +145,13 @@ def test_who_may_not_reserve_is_told_what_to_do(release: str) -> None:
         reserve([answer], nodes(48), "24.11.5")
 
 
+def test_an_account_that_may_be_unknown_there_is_named() -> None:
+    """Slurm says of it what it says of one who may not reserve."""
+    unknown = failed("Error creating the reservation: Invalid user id\n")
+    with refused(Cause.DENIED, "slurmctld does not know mbsvc"):
+        reserve([unknown], nodes(48), "24.11.5")
+
+
 @pytest.mark.parametrize("release", recorded.RELEASES)
 @pytest.mark.parametrize("trouble", ["controller frozen", "controller down"])
 def test_without_an_answer_the_reservation_may_exist(release: str, trouble: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
@@ -16,7 +17,7 @@ from metabroker.broker.core import Broker
 from metabroker.broker.events import Observed
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
-from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
+from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions, processes
 from metabroker.policy import Limits, make, worst_fit
 from metabroker.runtime.asked import AskToSubmit
 from metabroker.runtime.clock import Clock
@@ -205,3 +206,11 @@ class House:
         for executor in self.executors:
             executor.close()
         self.store.close()
+        self._end_jobs()
+
+    def _end_jobs(self) -> None:
+        """Jobs of a simulated cluster outlive their daemon, but not a test."""
+        for script in self.folder.glob("*.jobs/*.sh"):
+            process = processes.find(script)
+            if process is not None:
+                process.signal(signal.SIGKILL)

@@ -284,7 +284,9 @@ class Oracle:
 
         def removed(key: int, started: Placement | None = None, seq: int = -1) -> bool:
             self.overtaken.pop(key, None)
-            if started is not None:
+            if started is None:
+                self._since.pop(key, None)
+            else:
                 self._aside.update(SchedulerView(scheduler).aside())
             return remove(key, started, seq)
 
@@ -293,8 +295,8 @@ class Oracle:
                 self._joined.add(key)
             elif self._barred[key] != request.exclude:
                 self.overtaken.pop(key, None)
-            if self._barred.get(key, self) != request.exclude:
-                self._since[key] = self._passes
+                self._since.pop(key, None)
+            self._since.setdefault(key, self._passes)
             self._barred[key] = request.exclude
             arrive(key, request, *given, **more)
 
@@ -319,8 +321,7 @@ class Oracle:
         joined, self._joined = self._joined, set()  # a task may be made after others' starts
         if bound is None:
             return
-        # What a pass has decided may be carried out some turns later (slices).
-        starts = [
+        starts = [  # what a pass has decided may be carried out some turns later (slices)
             (
                 before[job.id][0],
                 {component.cluster for component in job.components},
@@ -333,9 +334,10 @@ class Oracle:
             job = broker.view.jobs.get(key)
             if job is None or job.state is not JobState.QUEUED or job.seq != seq or key in joined:
                 self.overtaken.pop(key, None)  # it had its turn: should it come back, counted anew
+                if job is not None and job.state is not JobState.QUEUED:
+                    self._since.pop(key, None)
                 continue
-            # Who waits for others, has no share, or was refused wherever they could go, may be
-            # overtaken; when they come back to their place in the queue, that is counted anew.
+            # Who waits for others, or was refused wherever it could go, is counted anew after it.
             outside = (broker.view.dependent, broker.view.held_back, broker.view.refused)
             if job.kept or any(key in others for others in outside):
                 self.overtaken.pop(key, None)
@@ -358,8 +360,6 @@ class Oracle:
         capacity = broker.view.at(now).capacity
         why = broker._queues.scheduler_view.why(key, capacity, now, capacity)
         return why.protected and why.reason is not Reason.UNREACHABLE
-
-    # --- the end ------------------------------------------------------------------------------
 
     def results(self, state: JobState, results: Mapping[Ref, set[str]]) -> None:
         """A job with results has ended: they are at home, or kept where they were made."""

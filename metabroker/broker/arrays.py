@@ -142,8 +142,10 @@ class Arrays:
         number = next(iter(array.kept))
         del array.kept[number]
         job = self._state.jobs.get(number)
-        if job is not None and job.kept:
-            job.kept = False
+        if job is None or not job.kept:
+            return
+        job.kept = False
+        if job.state is JobState.QUEUED:  # else it was held again, in this very turn
             self._queues.rejoin(job, now)
 
     def _make(self, job: Job, array: Array, task: int, now: float) -> None:

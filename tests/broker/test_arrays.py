@@ -19,6 +19,7 @@ from metabroker.broker.events import (
     Started,
     SubmitJob,
     Submitted,
+    Tick,
 )
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
@@ -77,11 +78,12 @@ def job_of(it: Bench, array: int, task: int) -> int:
     return it.store.jobs.tasks([array], {task})[0]
 
 
-def end(it: Bench, job: int, code: int = 0, attempt: int = 1) -> None:
+def end(it: Bench, job: int, code: int = 0, attempt: int = 1, *, looks: bool = True) -> None:
     ref = Ref(job, attempt, 0)
     told = (Submitted(ref, str(job)), Started(ref, it.now), Ended(ref, it.now, code))
     it.handle(*told, Cleaned(ref, True, it.now, it.now, code), Discarded(ref))
-    it.ticks(0)
+    if looks:
+        it.ticks(0)
 
 
 def state(it: Bench, job: int) -> tuple[str, int | None]:
@@ -272,6 +274,25 @@ def test_a_held_task_does_not_count_and_waits_for_its_turn_once_released(it: Ben
     assert it.broker.view.jobs[held].kept
     order = end_all(it, array)
     assert (sorted(order), order[:2]) == (list(range(10)), [0, 2])
+    assert state(it, array) == ("COMPLETED", 0)
+
+
+def test_a_task_that_is_held_in_the_turn_in_which_its_turn_has_come_stays_held(it: Bench) -> None:
+    array = submit(it, "0-9%2", size=SIZE)
+    held = job_of(it, array, 1)
+    it.handle(HoldJob(held, "u"))
+    it.ticks(0)
+    it.handle(ReleaseJob(held, "u"))
+    it.ticks(0)
+    assert it.broker.view.jobs[held].kept
+    end(it, job_of(it, array, 0), looks=False)
+    assert it.broker.view.jobs[held].kept  # the next turn looks who may go on
+    it.handle(HoldJob(held, "u"), Tick())
+    it.ticks(0)
+    assert tasks(it, array)[1] == "HELD"
+    it.handle(ReleaseJob(held, "u"))
+    it.ticks(0)
+    assert sorted(end_all(it, array)) == list(range(1, 10))
     assert state(it, array) == ("COMPLETED", 0)
 
 

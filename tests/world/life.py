@@ -43,7 +43,7 @@ from .reads import placement
 from .run_as import transport
 from .scenario import WHOLE
 from .splitting import Parts, long_enough
-from .told import chosen, clean, lost, remembered
+from .told import chosen, clean, lost, remembered, waits
 
 if TYPE_CHECKING:
     from .host import Host
@@ -200,6 +200,7 @@ class Life:
         world.administrator.check(every)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         not_closed(world, broker)
+        waits(broker)
         self._parts.check(broker)
         for ref in self._cleaned:
             component = broker.view.component(ref)

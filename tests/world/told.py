@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
 from metabroker.broker.outbox import OutboxEntry
+from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.policy.scheduler import PolicyState
 
@@ -86,3 +87,15 @@ def remembered(world: World, broker: Broker) -> None:
         if group is not None and group.count and tuple(group.overtakers) != tuple(overtakers):
             known = tuple(group.overtakers)
             raise Violation(f"who has overtaken in {mask:b} was {overtakers}, and is {known}")
+
+
+def waits(broker: Broker) -> None:
+    """A turn is durable.
+
+    Raises:
+        Violation: a job that is held, or under way, waits for its start too.
+    """
+    decided, scheduler = broker.view.decided, broker._queues.scheduler
+    for job in broker.view.jobs.values():
+        if job.state is not JobState.QUEUED and (job.id in scheduler or job.id in decided):
+            raise Violation(f"told: job {job.id} is {job.state.value}, and waits for its start")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.effects import Clean, Open
-from metabroker.broker.events import Arrived, Cleaned, GaveUp, Started
-from metabroker.broker.states import JobState
+from metabroker.broker.events import Arrived, Cleaned, GaveUp, Started, Unsure
+from metabroker.broker.states import JobState, Step
 
 from .test_line import Site, of, sibling, site
 
@@ -67,3 +67,18 @@ def test_one_whose_script_runs_is_not_withdrawn_since_a_job_before_it_waits(
     effects = site.bench.handle(Started(ref, site.bench.now, "node")).effects
     assert ref not in of(effects, Clean)
     assert ([c.ref for c in job.components], job.line) == ([ref], [])
+
+
+def test_one_that_was_chosen_and_not_let_through_in_time_has_used_up_no_try(site: Site) -> None:
+    """Only the broker and the way to its cluster let it through: no matter of the job's."""
+    job = site.submit()
+    site.accept()
+    first = sibling(job, 0)
+    site.bench.handle(Arrived(first, "node1"))
+    assert of(site.bench.handle(GaveUp(first)).effects, Clean) == [first]
+    site.bench.handle(Unsure(first, Step.CLEAN, "squeue: no answer"))
+    site.bench.handle(Cleaned(first, shut=True))
+    assert (job.state, job.submission_failures) == (JobState.QUEUED, 0)
+    assert job.reason == "component 0 in delft: nothing let it through its gate in time"
+    clusters = {s.cluster for s in job.line}
+    assert clusters == {1}  # not where it was, for a while

@@ -68,7 +68,9 @@ class AttemptOutcome:
             state = JobState.QUEUED if able else JobState.FAILED
             self.leave(job, state, reason, now, old_place=waits)
             return
-        if by is not None and cause is Cause.STUCK:
+        # Nothing but the broker and the way to the cluster lets a job of one component through.
+        not_let_through = cause is Cause.GAVE_UP and job.single
+        if by is not None and (cause is Cause.STUCK or not_let_through):
             until = now + self._state.settings.limit_most
             refusals.pause(job, by.cluster, until)
             self._queues.retry_at(until)

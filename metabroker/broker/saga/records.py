@@ -112,6 +112,7 @@ class Records:
         component.cause = Cause.GAVE_UP
         self._state.note(now, job, component, "gave up")
         if job.irreversible:
+            component.detail = "nothing let it through its gate in time"
             self._pending.start(component, Step.CLEAN, now)
         else:
             reason = self._state.blame(component, "gave up waiting at the barrier")

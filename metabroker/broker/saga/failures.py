@@ -26,9 +26,7 @@ from .plans import Plans
 from .rollback import Rollback
 from .staging import Staging
 
-_ENDS = frozenset(
-    {Cause.NODE, Cause.KILLED, Cause.OVERTIME, Cause.EXIT, Cause.LOST, Cause.GAVE_UP}
-)
+_ENDS = frozenset({Cause.NODE, Cause.KILLED, Cause.OVERTIME, Cause.EXIT, Cause.LOST, Cause.GAVE_UP})
 
 
 @dataclass(eq=False)

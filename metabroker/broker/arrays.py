@@ -13,11 +13,12 @@ made twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from metabroker.submission.dependency import Named
 
 from .array import Array
+from .backlog import Contain
 from .dependencies import Dependencies
 from .events import Outcome
 from .job import Job
@@ -34,7 +35,7 @@ class Arrays:
         state: BrokerState,
         queues: Queues,
         dependencies: Dependencies,
-        contain: Callable[[int, Exception, float], None],
+        contain: Contain,
     ) -> None:
         """`contain` fails a job of which something cannot be handled."""
         self._state = state
@@ -145,8 +146,12 @@ class Arrays:
         if job is None or not job.kept:
             return
         job.kept = False
-        if job.state is JobState.QUEUED:  # else it was held again, in this very turn
+        if job.state is not JobState.QUEUED:  # it was held again, in this very turn
+            return
+        try:
             self._queues.rejoin(job, now)
+        except Exception as error:
+            self._contain(number, error, now, None)
 
     def _make(self, job: Job, array: Array, task: int, now: float) -> None:
         state = self._state
@@ -183,7 +188,7 @@ class Arrays:
         try:
             self._join(made, array, now)
         except Exception as error:
-            self._contain(made.id, error, now)
+            self._contain(made.id, error, now, None)
 
     def _join(self, made: Job, array: Array, now: float) -> None:
         ended: Mapping[Named, Outcome] = {}

@@ -6,6 +6,8 @@ does some of it (`work`). Between two turns other events are handled and written
 line may rely on what was true when it was put there: whoever does it looks again. Nothing of it is
 stored either. After a crash the store holds what was done, and the next poll, or the next look at
 what is lost, puts the rest into a line again.
+
+What cannot be done to a job fails that job, and no other: all behind it go on.
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
+from .tokens import Ref
+
 T = TypeVar("T", bound=Hashable)
+Contain = Callable[[int, Exception, float, Ref | None], None]
+"""Fails the job of this number, of which something cannot be done (see `Containment.contain`)."""
 
 
 class Line(Generic[T]):
@@ -41,12 +47,21 @@ class Line(Generic[T]):
         self._line.clear()
         self._known.clear()
 
-    def work(self, most: int, now: float) -> None:
-        """Do it to the first of them."""
+    def work(self, most: int, now: float, contain: Contain) -> None:
+        """Do it to the first of them. An error in one is contained to its job; in what is no job's
+        it is raised."""
         for _ in range(min(most, len(self._line))):
             thing = self._line.popleft()
             self._known.discard(thing)
-            self._do(thing, now)
+            try:
+                self._do(thing, now)
+            except Exception as error:
+                if isinstance(thing, Ref):
+                    contain(thing.job, error, now, thing)
+                elif isinstance(thing, int):
+                    contain(thing, error, now, None)
+                else:
+                    raise
             if not self._line:
                 return
 
@@ -67,11 +82,11 @@ class Backlog:
         self._lines.append(made)
         return made
 
-    def work(self, most: int, now: float) -> None:
+    def work(self, most: int, now: float, contain: Contain) -> None:
         """So much of it: each line that is not empty has its part."""
         self.since = now
         left = [line for line in self._lines if line]
         for number, line in enumerate(left):
             part = -(-most // (len(left) - number))
             most -= min(part, len(line))
-            line.work(part, now)
+            line.work(part, now, contain)

@@ -70,7 +70,7 @@ class Broker:
         self.settings = settings
         timers = Timers(self._awaited)
         self._state = state = BrokerState(settings, Ledger(settings), timers, history.next_job)
-        self._queues = queues = Queues(state, scheduler)
+        self._queues = queues = Queues(state, scheduler, self.contain)
         self._saga = saga = Saga(state, queues, UnclaimedOrphans(settings, history))
         if isinstance(scheduler, Backfilling):
             scheduler.follow(RunningJobs(state, saga))
@@ -390,4 +390,4 @@ class Broker:
                 except Exception as error:
                     number, ref = (what.job, what) if isinstance(what, Ref) else (what, None)
                     self.contain(number, error, now, ref)
-        self._state.backlog.work(self.settings.slice, now)
+        self._state.backlog.work(self.settings.slice, now, self.contain)

@@ -72,7 +72,4 @@ class Drains:
             return
         if self._state.ledger.drained(component.cluster):
             why = f"{self._state.settings.clusters[component.cluster].name} is drained"
-            try:
-                self._saga.rollback.take_out(job, JobState.QUEUED, why, now)
-            except Exception as error:
-                self._saga.containment.contain(job.id, error, now)
+            self._saga.rollback.take_out(job, JobState.QUEUED, why, now)

@@ -104,10 +104,7 @@ class Joining:
         if job is None or job.goal is Goal.CANCEL:
             return
         by = f"the broker: job {job.joins}, which it had joined, has ended"
-        try:
-            self._cancel(CancelJob(number, by), now)
-        except Exception as error:
-            self._saga.containment.contain(number, error, now)
+        self._cancel(CancelJob(number, by), now)
 
     def _wait(self, number: int, now: float) -> None:
         """The job that it has joined waits, after an attempt that has failed, or has ended: if it

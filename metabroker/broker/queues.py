@@ -14,12 +14,14 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metabroker.policy import Request, Scheduler, SchedulerView, Sizes
 from metabroker.submission.shape import Shape
 
+from .backlog import Contain
+from .demand import Demand
 from .events import TellLinks
 from .horizon import Horizon
 from .job import Component, Job, NewJob
@@ -60,8 +62,10 @@ class Queues:
     have not begun yet, the first one last; `stepped_back`: who is to come back from there to the
     policy's queues."""
 
-    def __init__(self, state: BrokerState, scheduler: Scheduler) -> None:
+    def __init__(self, state: BrokerState, scheduler: Scheduler, contain: Contain) -> None:
+        """`contain` fails a job of which something cannot be handled."""
         self._state = state
+        self._contain = contain
         self.scheduler = scheduler
         self.scheduler_view = SchedulerView(scheduler)
         self.horizon = Horizon(state.settings, state.ledger)
@@ -76,7 +80,7 @@ class Queues:
         self._departures: list[Departure] = []
         self._bounds: dict[Shape, Bounds] = {}
         self._costs = Costs(state.settings, state.links)
-        self._waiting = [0] * len(state.settings.clusters)
+        self._demand = Demand(len(state.settings.clusters))
         scheduler.give_whole([cluster.unit for cluster in state.settings.clusters])
 
     # --- joining and leaving ------------------------------------------------------------------
@@ -96,7 +100,7 @@ class Queues:
                 max(0, entry.usable - entry.others - entry.claimed) if answering else 0
                 for entry, answering in zip(entries, answers, strict=True)
             ],
-            waiting=self._waiting,
+            waiting=self._demand.processors,
             excluded={c for c, most in bounds if most < largest}.union(excluded, job.closed),
             costs=self._costs.of(job.inputs),
         )
@@ -120,7 +124,7 @@ class Queues:
         """Wait in the queue that the job has, or outside of it for other jobs or a limit."""
         if job.after is not None or job.array is not None or self._kept(job):
             return
-        self._count_waiting(job, +1)
+        self._demand.add(job)
         if self.held_back.limits.hold_back or self.held_back.jobs:  # who came before goes first
             self.held_back.add(job)
         else:
@@ -185,9 +189,8 @@ class Queues:
         changed = {shape for shape, bounds in self._bounds.items() if bounds != before[shape]}
         if not changed:
             return
-        for job in [job for job in self._state.jobs.values() if job.shape in changed]:
-            if self.scheduler.remove(job.id):
-                self.join_anew(job, now)
+        jobs = [job for job in self._state.jobs.values() if job.shape in changed]
+        self.all_join_anew((job for job in jobs if self.scheduler.remove(job.id)), now)
         self.changed = True
 
     def links_told(self, event: TellLinks, now: float) -> None:
@@ -195,11 +198,9 @@ class Queues:
         did."""
         self._state.links.tell(event.links)
         self._costs.forget()
-        by_files = self._state.settings.close_to_files
-        for job in list(self._state.jobs.values()):
-            concerned = job.max_latency is not None or (by_files and job.inputs)
-            if concerned and self.scheduler.remove(job.id):
-                self.join_anew(job, now)
+        by_files, jobs = self._state.settings.close_to_files, list(self._state.jobs.values())
+        jobs = [job for job in jobs if job.max_latency is not None or (by_files and job.inputs)]
+        self.all_join_anew((job for job in jobs if self.scheduler.remove(job.id)), now)
         self.changed = True
 
     def _bounds_of(self, shape: Shape) -> Bounds:
@@ -215,11 +216,19 @@ class Queues:
 
     def join_anew(self, job: Job, now: float) -> None:
         """Into a queue that is chosen by where the job may go now, at its old place."""
-        self._count_waiting(job, -1)
+        self.placed(job)
         job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
-        self._count_waiting(job, +1)
+        self._demand.add(job)
         self._state.outbox.changed(job)
         self.join(job, now)
+
+    def all_join_anew(self, jobs: Iterable[Job], now: float) -> None:
+        """The same of many; one that cannot fails, and no other."""
+        for job in jobs:
+            try:
+                self.join_anew(job, now)
+            except Exception as error:
+                self._contain(job.id, error, now, None)
 
     def withdraw(self, job: Job) -> None:
         """Out of its queue; whoever is behind may be able to start."""
@@ -230,8 +239,8 @@ class Queues:
             waits = True
             self.more_may_fit()
         if self.scheduler.remove(job.id) or waits:
-            self.placed(job)
             self.changed = True
+        self.placed(job)
 
     def started(self, job: Job, clusters: Sequence[int]) -> None:
         """It goes to these clusters by another way than a pass, wherever it waits here: it has come
@@ -246,17 +255,13 @@ class Queues:
 
     def placed(self, job: Job) -> None:
         """The policy has taken it out of its queue."""
-        self._count_waiting(job, -1)
+        self._demand.remove(job.id)
 
     def ended(self, job: Job) -> None:
         """Forget an ended job; what clusters still hold of it is kept apart."""
         self._state.outbox.changed(job)
         self.refusals.forget(job.id)
         del self._state.jobs[job.id]
-
-    def _count_waiting(self, job: Job, sign: int) -> None:
-        if job.queue < len(self._waiting):
-            self._waiting[job.queue] += sign * sum(job.request.sizes)
 
     def can_go(self, job: Job, barred: frozenset[int] | None = None) -> bool:
         """Whether the clusters would have room for it without the `barred` ones, if they were

@@ -167,10 +167,7 @@ class Requests:
         owner = self._state.jobs.get(job.of) if job is not None else None
         if job is None or owner is None:
             return
-        try:
-            self.cancel(CancelJob(number, owner.by), now)
-        except Exception as error:
-            self._saga.containment.contain(number, error, now)
+        self.cancel(CancelJob(number, owner.by), now)
 
     def restored(self) -> None:
         """After a restart: who has joined whom; of arrays what was being cancelled still is."""

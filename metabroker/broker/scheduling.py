@@ -99,7 +99,10 @@ class Scheduling:
         while queues.decided and self._left > 0:
             self._left -= 1
             number, placement = queues.decided.popitem()
-            self._begin(self._state.jobs[number], placement, usage, room, now)
+            try:
+                self._begin(self._state.jobs[number], placement, usage, room, now)
+            except Exception as error:
+                self._saga.containment.contain(number, error, now)
         if queues.decided:
             return True
         stepped_back, queues.stepped_back = queues.stepped_back, {}
@@ -126,11 +129,7 @@ class Scheduling:
         self._begun += 1
         queues.placed(job)
         self._saga.line.leave(job, "it starts elsewhere", now)
-        try:
-            self._saga.attempts.begin(job, placement, now)
-        except Exception as error:
-            self._saga.containment.contain(job.id, error, now)
-            return
+        self._saga.attempts.begin(job, placement, now)
         usage.add(job, sum(component.processors for component in job.components), 1)
 
     def _waits(
@@ -203,11 +202,10 @@ class Scheduling:
             more = queues.held_back.more
         if refusals.due(now):
             self._rechecks.add(refusals.detours)
-            self._rechecks.work(most, now)
+            self._rechecks.work(most, now, self._saga.containment.contain)
             refusals.begin_round()
         if refusals.letting_through:
-            for job in refusals.let_through(now, queues.can_go, most):
-                queues.join_anew(job, now)
+            queues.all_join_anew(refusals.let_through(now, queues.can_go, most), now)
             queues.scheduler.depart()
         return more or refusals.letting_through
 

@@ -102,6 +102,17 @@ def end_all(it: Bench, array: int, codes: dict[int, int] | None = None) -> list[
         end(it, job_of(it, array, begun[0]), (codes or {}).get(begun[0], 0))
 
 
+def kept(it: Bench, array: int) -> int:
+    """Its second task was held, and has to wait for its turn now."""
+    held = job_of(it, array, 1)
+    it.handle(HoldJob(held, "u"))
+    it.ticks(0)
+    it.handle(ReleaseJob(held, "u"))
+    it.ticks(0)
+    assert it.broker.view.jobs[held].kept
+    return held
+
+
 def test_only_so_many_tasks_are_jobs_as_may_be_started(it: Bench) -> None:
     array = submit(it, "0-29")
     assert len(it.broker.view.jobs) == 1 + SIZE + AHEAD
@@ -279,12 +290,7 @@ def test_a_held_task_does_not_count_and_waits_for_its_turn_once_released(it: Ben
 
 def test_a_task_that_is_held_in_the_turn_in_which_its_turn_has_come_stays_held(it: Bench) -> None:
     array = submit(it, "0-9%2", size=SIZE)
-    held = job_of(it, array, 1)
-    it.handle(HoldJob(held, "u"))
-    it.ticks(0)
-    it.handle(ReleaseJob(held, "u"))
-    it.ticks(0)
-    assert it.broker.view.jobs[held].kept
+    held = kept(it, array)
     end(it, job_of(it, array, 0), looks=False)
     assert it.broker.view.jobs[held].kept  # the next turn looks who may go on
     it.handle(HoldJob(held, "u"), Tick())
@@ -298,12 +304,7 @@ def test_a_task_that_is_held_in_the_turn_in_which_its_turn_has_come_stays_held(i
 
 def test_a_task_that_waits_for_its_turn_is_cancelled(it: Bench) -> None:
     array = submit(it, "0-3%2", size=SIZE)
-    held = job_of(it, array, 1)
-    it.handle(HoldJob(held, "u"))
-    it.ticks(0)
-    it.handle(ReleaseJob(held, "u"))
-    it.ticks(0)
-    assert it.broker.view.jobs[held].kept
+    kept(it, array)
     it.handle(CancelJob(array, "u", TaskSet.parse("1")))
     it.ticks(0)
     assert tasks(it, array)[1] == "CANCELLED"

@@ -82,3 +82,21 @@ def test_one_that_was_chosen_and_not_let_through_in_time_has_used_up_no_try(site
     assert job.reason == "component 0 in delft: nothing let it through its gate in time"
     clusters = {s.cluster for s in job.line}
     assert clusters == {1}  # not where it was, for a while
+
+
+def test_one_that_is_said_not_to_be_let_through_again_and_again_loses_its_place(
+    site: Site,
+) -> None:
+    """What says so lies in the job's own gate, which its user can write."""
+    job = site.submit()
+    places = [job.seq]
+    for _ in range(4):
+        site.accept()
+        ref = sibling(job, 0)
+        site.bench.handle(Arrived(ref, "node1"))
+        site.bench.handle(GaveUp(ref))
+        effects = site.bench.handle(Cleaned(ref, shut=True)).effects
+        site.effects = [*effects, *site.pass_time(site.bench.settings.limit_most)]
+        places.append(job.seq)
+    assert (job.state, job.submission_failures) == (JobState.QUEUED, 0)
+    assert places[0] == places[1] == places[2] < places[3] < places[4]

@@ -51,8 +51,8 @@ def test_not_if_it_runs_again_meanwhile() -> None:
     assert [shown(script, state) for state in states] == [[]] * 7
 
 
-def opened(*, restarted: bool) -> Script:
-    """A co-allocated job of which one component has started; the other has left the barrier."""
+def submitted(*then: str) -> Script:
+    """A co-allocated job that both clusters have accepted, and what came then."""
     script = Script()
     for line in (
         "begin clusters=delft:64,leiden:64",
@@ -60,16 +60,16 @@ def opened(*, restarted: bool) -> Script:
         "submit components=16,8",
         "reserved 1.1.*",
         "submitted 1.1.*",
-        "arrived 1.1.*",
-        "armed 1.1.*",
-        "opened 1.1.*",
-        "started 1.1.1",
+        *then,
     ):
         script.play(line)
-    if restarted:
-        for line in ("restart", "look delft leiden"):
-            script.play(line)
     return script
+
+
+def opened(*, restarted: bool) -> Script:
+    """A co-allocated job of which one component has started; the other has left the barrier."""
+    begun = ("arrived 1.1.*", "armed 1.1.*", "opened 1.1.*", "started 1.1.1")
+    return submitted(*begun, *(("restart", "look delft leiden") if restarted else ()))
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -80,14 +80,5 @@ def test_one_that_has_left_the_barrier_is_not_waited_for_either(restarted: bool)
 
 
 def test_one_that_waits_at_the_barrier_is_waited_for_as_long_as_the_barrier() -> None:
-    script = Script()
-    for line in (
-        "begin clusters=delft:64,leiden:64",
-        "look delft leiden",
-        "submit components=16,8",
-        "reserved 1.1.*",
-        "submitted 1.1.*",
-        "arrived 1.1.0",
-    ):
-        script.play(line)
+    script = submitted("arrived 1.1.0")
     assert [shown(script, NativeState.PENDING) for _ in range(4)] == [[]] * 4

@@ -207,7 +207,7 @@ def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
             )
             for queue in broker.view.in_queues.queues
         },
-        "waiting": broker._queues._waiting,
+        "waiting": broker._queues._demand.processors,
         "next": (broker.next_job, broker._queues.next_seq),
         "memory": memory._replace(next_seq=0) if refused else memory,
     }

@@ -18,6 +18,9 @@ from metabroker.broker.queues import Queues
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState
 
+_IN_VAIN = 3
+"""Times that a job waited at its gate for nothing, after which it keeps its place no more."""
+
 
 @dataclass(eq=False)
 class AttemptOutcome:
@@ -74,7 +77,9 @@ class AttemptOutcome:
             until = now + self._state.settings.limit_most
             refusals.pause(job, by.cluster, until)
             self._queues.retry_at(until)
-            self.leave(job, JobState.QUEUED, reason, now, old_place=True)
+            # That it was in vain is told by the job's own gate, which is its user's to write.
+            job.in_vain += not_let_through
+            self.leave(job, JobState.QUEUED, reason, now, old_place=job.in_vain < _IN_VAIN)
             return
         if by is not None and refusals.is_black_hole(by):
             self.leave(job, JobState.QUEUED, reason, now)

@@ -65,11 +65,11 @@ class Reconciliation:
             if _to_be_judged(component) or component.ahead or component.step is Step.CLEAN
         ]
         self._shown.add([(cluster, ref) for ref in (*shown, *degraded) if ref is not None])
-        self._shown.work(most, now)
+        self._shown.work(most, now, self._containment.contain)
         orphans = self._orphans_of(cluster, snapshot)
         unclaimed = [token for token, lost in orphans if lost]
         self._strays.add([(cluster, token) for token, lost in orphans if not lost])
-        self._strays.work(most, now)
+        self._strays.work(most, now, self._containment.contain)
         if unclaimed or len(self._orphans):
             self._adoption.adopt(cluster, snapshot, unclaimed, now)
 

@@ -312,11 +312,11 @@ class Broker:
         self._lost.answers(cluster)
         waits = self._still_waits(cluster, now, listed=True)
         entry = self._state.ledger.entries[cluster]
-        nodes, before = entry.nodes, entry.snapshot
+        nodes, before, unseen = entry.nodes, entry.snapshot, entry.unseen
         more = self._count(cluster, snapshot)
         if entry.nodes != nodes:
             self._queues.nodes_changed(now)
-        if self._queues.wait_for_nodes and (before is None or not before.alike(snapshot)):
+        if self._queues.wait_for_nodes and (before is None or unseen or not before.alike(snapshot)):
             self._queues.more_may_fit()
         ahead = self._queues.horizon.observed(cluster, now)
         if waits:

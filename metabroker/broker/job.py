@@ -138,6 +138,7 @@ class Component:
     ahead: bool = False  # it claims no processors yet (see `claims`)
     contradicted: int = 0  # polls in a row that speak against its holding anything
     writer: str | None = None  # the job that has started its script, by that one's own word
+    listed: bool = False  # its submit time was seen in a listing, by this broker
     named_late: bool = False  # its cleaning was handed out before its native id was known
 
     def reached(self, phase: Phase) -> bool:
@@ -167,7 +168,9 @@ class Component:
     @property
     def native(self) -> NativeId | None:
         """Its job in its cluster, as far as that is known."""
-        return None if self.native_id is None else NativeId(self.native_id, self.submit_time)
+        if self.native_id is None:
+            return None
+        return NativeId(self.native_id, self.submit_time, self.listed)
 
     @property
     def over(self) -> bool:

@@ -36,6 +36,7 @@ class LedgerEntry:
     usable: int = 0
     others: int = 0  # held by anybody but live claims of ours, or about to be
     claimed: int = 0
+    unseen: int = 0  # at most so many of these on nodes that the last poll has shown idle
     snapshot: Snapshot | None = None
     clock_offset: float = 0.0  # as far as it is known
     reachable: bool = False
@@ -89,6 +90,7 @@ class Ledger:
     def claim(self, cluster: int, processors: int) -> None:
         """Count processors as held by the broker."""
         self.entries[cluster].claimed += processors
+        self.entries[cluster].unseen += processors
 
     def free(self, cluster: int, processors: int, token: str, now: float) -> None:
         """The cluster was seen clean of `token`: its processors are not held any more."""
@@ -116,6 +118,7 @@ class Ledger:
             n if self.cleaned_lately(cluster, token, snapshot.taken_at) else min(n, claim(token))
             for token, n in snapshot.ours.items()
         )
+        entry.unseen = entry.claimed - sum(min(n, claim(t)) for t, n in snapshot.ours.items())
         entry.snapshot = snapshot
         entry.processors = snapshot.processors
         entry.nodes = snapshot.nodes
@@ -295,9 +298,14 @@ class Ledger:
         )
 
     def _has_nodes(self, cluster: int, processors: int, shape: Shape) -> bool:
-        """Whether a reservation for such tasks would find nodes, as far as they are known."""
-        snapshot = self.entries[cluster].snapshot
-        if not shape or not self._settings.clusters[cluster].reserves or snapshot is None:
+        """Whether a reservation for such tasks would find nodes, as far as they are known: also if
+        what was claimed since the last poll is where it is most in its way."""
+        entry = self.entries[cluster]
+        snapshot = entry.snapshot
+        settings = self._settings.clusters[cluster]
+        if not shape or not settings.reserves or snapshot is None:
             return True
         idle = snapshot.free if shape.beyond_processors else snapshot.idle
-        return not snapshot.nodes or nodes.room(idle, shape) >= processors
+        unseen = min(entry.unseen, entry.claimed)
+        left = nodes.room_left(idle, shape, unseen, settings.unit)
+        return not snapshot.nodes or left >= processors

@@ -8,7 +8,7 @@ scheduler's matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from metabroker.submission.shape import Shape, in_words
 
@@ -48,6 +48,35 @@ def room(nodes: Iterable[NodeKind], shape: Shape) -> int:
     if gpus_for(nodes, shape) < shape.gpus:
         return 0
     return sum(tasks_on(node, shape) * node.count for node in nodes) * shape.cpus_per_task
+
+
+def room_left(nodes: Iterable[NodeKind], shape: Shape, taken: int, unit: int = 1) -> int:
+    """How many processors one component of this shape could get for certain, if `taken` of these
+    are held meanwhile, and nobody knows which. `unit`: see `most`."""
+    nodes = [node for node in nodes if tasks_on(node, shape)]
+    found, cpus = room(nodes, shape), shape.cpus_per_task
+    if taken <= 0 or not found:
+        return found
+    if unit > 1 or shape.beyond_processors:  # only nodes that are idle as a whole have room
+        hit = -(-taken // unit)
+        if gpus_for(nodes, shape) - _of_the_first(hit, nodes, lambda n: n.gpus) < shape.gpus:
+            return 0
+        return found - cpus * _of_the_first(hit, nodes, lambda n: tasks_on(n, shape))
+    lost = 0
+    for node in sorted(nodes, key=lambda n: n.processors % cpus):
+        spare = node.processors % cpus  # so many can be held there before a task finds no room
+        hit = min(node.count, taken // (spare + 1))
+        lost, taken = lost + hit, taken - hit * (spare + 1)
+    return max(0, found - cpus * (lost + taken // cpus))
+
+
+def _of_the_first(count: int, nodes: Sequence[NodeKind], having: Callable[[NodeKind], int]) -> int:
+    """How much so many nodes have together at most."""
+    found = 0
+    for node in sorted(nodes, key=having, reverse=True):
+        found += min(count, node.count) * having(node)
+        count -= min(count, node.count)
+    return found
 
 
 def gpus_for(nodes: Iterable[NodeKind], shape: Shape) -> int:

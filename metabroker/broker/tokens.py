@@ -65,10 +65,11 @@ def proven(key: str, ref: Ref) -> bool:
 
 class NativeId(NamedTuple):
     """A job's id in its cluster, and when it was submitted (Unix seconds): the id alone may be
-    another's."""
+    another's. `listed`: its cluster has said so; else it may be by the broker's clock."""
 
     id: str
     submit_time: float | None
+    listed: bool = False
 
 
 def make(instance: str, ref: Ref) -> str:

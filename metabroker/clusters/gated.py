@@ -183,7 +183,10 @@ class GatedCluster:
         record = None
         if request.gate is not None and not fenced:
             record = self._gates.record(request.gate)
-            request = replace(request, writer=None if record is None else record.writer)
+            writer = None if record is None else record.writer
+            if request.knows(writer):
+                writer = None
+            request = replace(request, writer=writer)
         try:
             end = yield from answered(clean(request))
         except (ClusterRefusal, UnknownOutcome) as trouble:

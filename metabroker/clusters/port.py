@@ -232,6 +232,17 @@ class CleanRequest:
     unless_started: bool = False
     writer: Writer | None = None
 
+    def knows(self, writer: Writer | None) -> bool:
+        """Whether its record tells nothing new of which job it is. Another job that has the same
+        id now was then submitted at another time, however near that is to the script's start."""
+        native = self.native
+        return (
+            writer is not None
+            and native is not None
+            and native.listed
+            and native.id == writer.native_id
+        )
+
     def only_if(self, fenced: bool) -> None:
         """Raises `ClusterRefusal` if nothing is to be done: the gate was not shut in time."""
         if self.unless_started and not fenced:

@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metabroker.broker.admission import Admission
 from metabroker.broker.effects import Reserve, Submit
-from metabroker.broker.events import Observed, SubmitJob
+from metabroker.broker.events import CancelJob, Cleaned, Observed, SubmitJob
 from metabroker.broker.job import Job, NewJob
-from metabroker.broker.nodes import largest, most, room
+from metabroker.broker.nodes import largest, most, room, room_left
 from metabroker.broker.observation import NodeKind, Snapshot, kinds
 from metabroker.broker.outbox import Ready
 from metabroker.broker.refusals import Refusals
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
+from metabroker.broker.tokens import Ref
 from metabroker.policy import Limits, Request, worst_fit, worst_fit_reuse
 from metabroker.service import reasons
 from metabroker.submission.model import Processors
@@ -283,6 +286,70 @@ def test_one_that_needs_memory_waits_for_whole_nodes(bench: Bench) -> None:
     bench.handle(idle(bench, 0, NodeKind(7, 1000, count=4)), idle(bench, 1, EIGHTS))
     assert placed(bench.handle(submit(4, 4, shape=Shape(4, memory=10)))) == []
     assert placed(bench.handle(idle(bench, 0, NodeKind(8, 1000)))) == [1, 0]
+
+
+def test_what_was_claimed_since_the_last_poll_may_be_on_the_nodes_that_a_task_needs(
+    bench: Bench,
+) -> None:
+    """Nobody knows where it is, so a reservation is asked for when a poll has shown that."""
+    bench.handle(idle(bench, 0, EIGHTS), idle(bench, 1, EIGHTS))
+    bench.handle(submit(9, 9, shape=Shape()))  # on two nodes, or a bit of each
+    assert placed(bench.handle(submit(16, 8, shape=Shape(8)))) == []
+    assert placed(bench.handle(submit(4, 4, shape=Shape(2)))) == []  # behind it
+    ours = {bench.token(Ref(1, 1, n)): 9 for n in (0, 1)}
+    looks = [
+        replace(idle(bench, c, NodeKind(8, 1000, count=2), NodeKind(7, 1000)).snapshot, ours=ours)
+        for c in (0, 1)
+    ]
+    assert placed(bench.handle(*(Observed(c, seen) for c, seen in enumerate(looks))))[:2] == [0, 1]
+    assert bench.broker.view.jobs[2].state is JobState.RESERVING
+
+
+def test_who_waits_for_nodes_is_asked_again_when_what_was_claimed_is_over(bench: Bench) -> None:
+    """The poll shows what the one before has shown."""
+    bench.handle(idle(bench, 0, EIGHTS), idle(bench, 1, EIGHTS))
+    bench.handle(submit(9, 9, shape=Shape()))
+    assert placed(bench.handle(submit(16, 8, shape=Shape(8)))) == []
+    bench.handle(CancelJob(1, "anna"))
+    bench.handle(*(Cleaned(Ref(1, 1, n), shut=True) for n in (0, 1)))
+    bench.now += 60.0
+    bench.handle(idle(bench, 0, EIGHTS), idle(bench, 1, EIGHTS))
+    assert bench.broker.view.jobs[2].state is JobState.RESERVING
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "taken", "unit", "left"),
+    [
+        ((EIGHTS,), Shape(8), 0, 1, 32),
+        ((EIGHTS,), Shape(8), 1, 1, 24),
+        ((EIGHTS,), Shape(8), 4, 1, 0),
+        ((EIGHTS,), Shape(8), 16, 8, 16),  # only whole nodes are given
+        ((EIGHTS,), Shape(2), 7, 1, 22),  # a task of each node, and one more
+        ((EIGHTS,), Shape(3), 2, 1, 24),  # two processors of each are too much
+        ((EIGHTS,), Shape(3), 3, 1, 21),
+        ((EIGHTS, FOURS), Shape(4, memory=10), 2, 1, 48),
+        ((EIGHTS, GPU), Shape(1, gpus=8), 1, 1, 0),
+        ((EIGHTS, GPU), Shape(1, gpus=4), 1, 1, 16),
+    ],
+)
+def test_what_tasks_could_have_wherever_some_are_taken(
+    nodes: tuple[NodeKind, ...], shape: Shape, taken: int, unit: int, left: int
+) -> None:
+    assert room_left(nodes, shape, taken, unit) == left
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=5),
+    st.integers(1, 5),
+    st.lists(st.integers(0, 9), min_size=5, max_size=5),
+)
+def test_no_more_is_promised_than_there_is_wherever_some_are_taken(
+    processors: list[int], cpus: int, taken: list[int]
+) -> None:
+    held = [min(has, used) for has, used in zip(processors, taken, strict=False)]
+    after = [NodeKind(has - used, 1) for has, used in zip(processors, held, strict=True)]
+    before = kinds([NodeKind(has, 1) for has in processors])
+    assert room_left(before, Shape(cpus), sum(held)) <= room(after, Shape(cpus))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_it_is_neither_lost_nor_counted_twice() -> None:
     assert script.bench.restored().view.jobs[1].components[0].submit_time == SUBMITTED
     ready = script.bench.handle(CancelJob(1, "anna"))
     (clean,) = [effect for effect in ready.effects if isinstance(effect, Clean)]
-    assert clean.native == NativeId("100", SUBMITTED)
+    assert clean.native == NativeId("100", SUBMITTED, listed=True)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["", "after a restart"])
@@ -142,4 +142,4 @@ def test_the_job_that_says_it_started_the_script_goes_before_one_submitted_after
     script.bench.handle(Observed(0, seen))
     (component,) = script.bench.broker.view.jobs[1].components
     assert (component.cause is None) is found
-    assert component.native == (NativeId("99", START) if found else component.native)
+    assert component.native == (NativeId("99", START, listed=True) if found else component.native)

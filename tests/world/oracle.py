@@ -68,7 +68,7 @@ class Oracle:
     contested: set[int] = field(default_factory=set)
     unseen: set[Ref] = field(default_factory=set)  # not to be cleaned, and not seen there
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
-    _barred: dict[int, object] = field(default_factory=dict)  # where waiting jobs may not go
+    _barred: dict[int, tuple[int, ...]] = field(default_factory=dict)  # where who waits may not go
     _aside: set[int] = field(default_factory=set)  # could go nowhere as others were started
     _joined: set[int] = field(default_factory=set)  # a queue, in this turn for the first time
     _passes: int = 0  # of the policy
@@ -315,8 +315,7 @@ class Oracle:
     def placed(
         self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float
     ) -> None:
-        """Jobs that were waiting `before` (seq and clusters as bits) and are not now: did they
-        overtake anybody too often?"""
+        """Have those who waited `before` (seq, clusters as bits) overtaken anybody too often?"""
         aside, self._aside = self._aside, set()  # a cluster may be back only after others' starts
         joined, self._joined = self._joined, set()  # a task may be made after others' starts
         if bound is None:
@@ -346,8 +345,9 @@ class Oracle:
             total = known = count[1] if count[0] == seq else 0
             if job.single and mask.bit_count() == 1 and job.request.clusters is None:
                 mask &= 1 << job.queue  # it may be in another cluster's since before this pass
+            barred = self._barred.get(key, ())  # it may go elsewhere since before this pass
             for other, clusters, decided in starts:
-                if other > seq and any(mask >> cluster & 1 for cluster in clusters):
+                if other > seq and any(mask >> c & 1 for c in clusters.difference(barred)):
                     total += decided > self._since.get(key, -1)
             self.overtaken[key] = (seq, total)
             if total <= max(bound, known) or key in aside:

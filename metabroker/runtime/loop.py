@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import TypeVar
 
 from metabroker.broker.effects import CleanStray, Effect, Unclaimed, Unwatch, Watch
@@ -55,11 +55,18 @@ class Loop:
         self._news.set()
 
     def ask(self, question: Callable[[], T], seconds: float = 30.0) -> T:
-        """Ask the core something; the answer is of one moment."""
+        """Ask the core something; the answer is of one moment.
+
+        Raises:
+            TimeoutError: it has not answered within so many seconds, or has ended.
+        """
         future: Future[T] = Future()
         self._turns.add(Question(question, future))
         self._news.set()
-        return future.result(timeout=seconds)
+        try:
+            return future.result(timeout=seconds)
+        except CancelledError:
+            raise TimeoutError("the core has ended") from None
 
     def start(self) -> None:
         """Recover from the store, then go on in the loop's own thread."""
@@ -108,6 +115,8 @@ class Loop:
             # A core that has failed must not go on: what is durable is right, so restart.
             log.critical("the core has failed; the daemon ends", exc_info=True)
             self.died = error
+        finally:
+            self._turns.end()
 
     def _dispatch(self, effects: Sequence[Effect]) -> None:
         # Who is watched first: what a component has put last goes to those that still run.

@@ -62,10 +62,20 @@ class Turns:
         self._line: deque[Item | Question] = deque()
         self._kept: list[Item] = []  # in trouble: what came in, and is not refused
         self._retry_at = 0.0
+        self._ended = False
 
     def add(self, item: Item | Question) -> None:
         """Something has happened, or somebody asks."""
         self._line.append(item)
+        if self._ended and isinstance(item, Question):
+            item.future.cancel()
+
+    def end(self) -> None:
+        """No turn is taken any more: who asks now, or has asked, does not wait."""
+        self._ended = True
+        for item in list(self._line):
+            if isinstance(item, Question):
+                item.future.cancel()
 
     def recover(self) -> None:
         """The first turn: what the store holds. Raises `StoreUnavailable`, `LeadershipLost`."""

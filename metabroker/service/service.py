@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from metabroker.api.pages import PAGE
-from metabroker.api.service import Json, answered
+from metabroker.api.service import Failure, Json, ServiceError, answered
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.runtime.executor import ClusterExecutor
@@ -66,9 +66,14 @@ class DaemonService:
     def call(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> Future[Json]:
         """See `metabroker.api.service.Service`. Raises `SubmissionError` too."""
         change = self._changing.get(name)
-        if change is not None:
-            return change(caller, **arguments)
-        return answered(self._reading[name](**arguments))
+        try:
+            if change is not None:
+                return change(caller, **arguments)
+            return answered(self._reading[name](**arguments))
+        except TimeoutError as error:  # it ends, or hangs
+            failure = Failure.UNAVAILABLE if change is None else Failure.UNDECIDED
+            what = "the broker's core does not answer"
+            raise ServiceError(failure, what, "try again later") from error
 
     def govern(self, rules: Authorization) -> None:
         """Go by these rules from now on."""

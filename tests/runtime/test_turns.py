@@ -70,3 +70,11 @@ def test_questions_do_not_keep_what_has_been_taken_over_from_being_written(
     assert engine.turns == [[item]]
     answered = sum(future.done() for future in futures)
     assert 0 < answered < len(futures)
+
+
+def test_when_no_turn_is_taken_any_more_nobody_who_asks_is_kept_waiting(engine: Engine) -> None:
+    turns, before, after = made(engine), Future[int](), Future[int]()
+    turns.add(Question(lambda: 1, before))
+    turns.end()
+    turns.add(Question(lambda: 2, after))
+    assert before.cancelled() and after.cancelled()

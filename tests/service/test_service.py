@@ -313,3 +313,14 @@ def test_leftovers_are_for_administrators_to_remove(house: House) -> None:
     assert house.api.remove_leftovers(root, None) == {"leftovers": []}
     error = refused(lambda: house.api.remove_leftovers(root, ["mb-abcdef01-1-1-0"]))
     assert error.failure is Failure.NOT_FOUND
+
+
+@pytest.mark.parametrize("name", ["status", "clusters", "overview"])
+def test_of_a_core_that_has_ended_it_is_said_that_it_does_not_answer(
+    house: House, name: str
+) -> None:
+    house.loop.stop()
+    with pytest.raises(ServiceError) as refused:
+        read(house.service, name)
+    assert refused.value.failure is Failure.UNAVAILABLE
+    assert refused.value.message == "the broker's core does not answer"

@@ -128,7 +128,9 @@ def _result(world: World, ref: Ref) -> set[str]:
     home = world.home.read(f"{FOLDER}/metabroker-{ref.job}.{number}/{RESULT}")
     builder = RequestBuilder(world.store, world.settings, where)
     folder = placed(builder.keep(ref), account_there(world, ref, where))
-    kept = world.by_name[where].files.read(f"{folder}/{RESULT}")
+    files = world.by_name[where].files
+    with files.mended():  # the truth, whoever can see it now
+        kept = files.read(f"{folder}/{RESULT}")
     return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
 

@@ -36,7 +36,7 @@ class LedgerEntry:
     usable: int = 0
     others: int = 0  # held by anybody but live claims of ours, or about to be
     claimed: int = 0
-    unseen: int = 0  # at most so many of these on nodes that the last poll has shown idle
+    unseen: int = 0  # claimed, also for a while, and not shown by the last poll
     snapshot: Snapshot | None = None
     clock_offset: float = 0.0  # as far as it is known
     reachable: bool = False
@@ -306,6 +306,5 @@ class Ledger:
         if not shape or not settings.reserves or snapshot is None:
             return True
         idle = snapshot.free if shape.beyond_processors else snapshot.idle
-        unseen = min(entry.unseen, entry.claimed)
-        left = nodes.room_left(idle, shape, unseen, settings.unit)
+        left = nodes.room_left(idle, shape, entry.unseen, settings.unit)
         return not snapshot.nodes or left >= processors

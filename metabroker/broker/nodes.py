@@ -51,23 +51,23 @@ def room(nodes: Iterable[NodeKind], shape: Shape) -> int:
 
 
 def room_left(nodes: Iterable[NodeKind], shape: Shape, taken: int, unit: int = 1) -> int:
-    """How many processors one component of this shape could get for certain, if `taken` of these
-    are held meanwhile, and nobody knows which. `unit`: see `most`."""
+    """How many processors one component of this shape could get for certain, if reservations hold
+    `taken` of these meanwhile, and nobody knows where: on so many nodes at most, and on each of
+    them all of it, since a cluster need not tell how much. `unit`: see `most`."""
     nodes = [node for node in nodes if tasks_on(node, shape)]
-    found, cpus = room(nodes, shape), shape.cpus_per_task
+    found = room(nodes, shape)
     if taken <= 0 or not found:
         return found
-    if unit > 1 or shape.beyond_processors:  # only nodes that are idle as a whole have room
-        hit = -(-taken // unit)
-        if gpus_for(nodes, shape) - _of_the_first(hit, nodes, lambda n: n.gpus) < shape.gpus:
-            return 0
-        return found - cpus * _of_the_first(hit, nodes, lambda n: tasks_on(n, shape))
-    lost = 0
-    for node in sorted(nodes, key=lambda n: n.processors % cpus):
-        spare = node.processors % cpus  # so many can be held there before a task finds no room
-        hit = min(node.count, taken // (spare + 1))
-        lost, taken = lost + hit, taken - hit * (spare + 1)
-    return max(0, found - cpus * (lost + taken // cpus))
+    whole = unit > 1 or shape.beyond_processors  # only nodes that are idle as a whole have room
+
+    def lost(node: NodeKind) -> int:
+        left = 0 if whole else max(0, node.processors - taken)
+        return tasks_on(node, shape) - left // shape.cpus_per_task
+
+    hit = -(-taken // unit)
+    if gpus_for(nodes, shape) - _of_the_first(hit, nodes, lambda node: node.gpus) < shape.gpus:
+        return 0
+    return found - shape.cpus_per_task * _of_the_first(hit, nodes, lost)
 
 
 def _of_the_first(count: int, nodes: Sequence[NodeKind], having: Callable[[NodeKind], int]) -> int:

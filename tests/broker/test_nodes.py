@@ -324,9 +324,10 @@ def test_who_waits_for_nodes_is_asked_again_when_what_was_claimed_is_over(bench:
         ((EIGHTS,), Shape(8), 1, 1, 24),
         ((EIGHTS,), Shape(8), 4, 1, 0),
         ((EIGHTS,), Shape(8), 16, 8, 16),  # only whole nodes are given
-        ((EIGHTS,), Shape(2), 7, 1, 22),  # a task of each node, and one more
-        ((EIGHTS,), Shape(3), 2, 1, 24),  # two processors of each are too much
-        ((EIGHTS,), Shape(3), 3, 1, 21),
+        ((EIGHTS,), Shape(2), 1, 1, 30),
+        ((EIGHTS,), Shape(2), 3, 1, 20),  # on three nodes two tasks each have no room
+        ((EIGHTS,), Shape(2), 7, 1, 0),
+        ((EIGHTS,), Shape(3), 2, 1, 24),  # each node has room for two all the same
         ((EIGHTS, FOURS), Shape(4, memory=10), 2, 1, 48),
         ((EIGHTS, GPU), Shape(1, gpus=8), 1, 1, 0),
         ((EIGHTS, GPU), Shape(1, gpus=4), 1, 1, 16),
@@ -336,6 +337,11 @@ def test_what_tasks_could_have_wherever_some_are_taken(
     nodes: tuple[NodeKind, ...], shape: Shape, taken: int, unit: int, left: int
 ) -> None:
     assert room_left(nodes, shape, taken, unit) == left
+
+
+def test_a_reservation_of_which_no_node_tells_its_part_may_hold_all_of_it_on_each() -> None:
+    """Seven of 32, over four nodes: the adapter finds no room for a task of two."""
+    assert room([NodeKind(8 - 7, 1000, count=4)], Shape(2)) == room_left((EIGHTS,), Shape(2), 7)
 
 
 @given(

@@ -143,3 +143,14 @@ def test_the_job_that_says_it_started_the_script_goes_before_one_submitted_after
     (component,) = script.bench.broker.view.jobs[1].components
     assert (component.cause is None) is found
     assert component.native == (NativeId("99", START, listed=True) if found else component.native)
+
+
+def test_a_time_that_is_by_the_brokers_clock_again_counts_as_told_by_its_cluster_no_more() -> None:
+    """Its submission was carried out twice, and the second answer comes after a poll."""
+    script = submitted()
+    assert script.bench is not None
+    shows(script, SUBMITTED)
+    (component,) = script.bench.broker.view.jobs[1].components
+    assert component.native == NativeId("100", SUBMITTED, listed=True)
+    script.bench.handle(Submitted(component.ref, "101", script.bench.now))
+    assert component.native == NativeId("101", script.bench.now)

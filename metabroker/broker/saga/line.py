@@ -146,6 +146,7 @@ class Line:
         """It stands in its cluster's own queue."""
         sibling, job = self._found(event.ref)
         sibling.native_id, sibling.submit_time = event.native_id, event.submit_time
+        sibling.listed = False
         if event.submit_time is None:
             offset = self._state.ledger.entries[sibling.cluster].clock_offset
             sibling.submit_time = now + offset

@@ -157,7 +157,8 @@ class Reconciliation:
                 component.native_id = native.native_id
             same = native.native_id == component.native_id
             submitted = native.submit_time if same else component.submit_time
-            component.listed |= same and submitted is not None
+            if same:
+                component.listed = submitted is not None
             seen = (detail, hosts, submitted)
             if (component.detail, component.hosts, component.submit_time) != seen:
                 component.detail, component.hosts, component.submit_time = seen

@@ -76,7 +76,7 @@ class Replies:
             return
         component.named_late |= component.step is Step.CLEAN and component.native_id is None
         component.native_id = event.native_id
-        component.submit_time = event.submit_time
+        component.submit_time, component.listed = event.submit_time, False
         if event.submit_time is None:
             # About then by the cluster's clock; the first poll that shows it tells exactly.
             component.submit_time = now + self._state.ledger.entries[component.cluster].clock_offset

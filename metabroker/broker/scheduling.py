@@ -10,7 +10,7 @@ start instead.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .job import Job
 from .line_up import LineUp
@@ -106,8 +106,7 @@ class Scheduling:
         if queues.decided:
             return True
         stepped_back, queues.stepped_back = queues.stepped_back, {}
-        for job in stepped_back.values():  # to their old places
-            queues.join(job, now)
+        self._join(stepped_back.values(), now)  # to their old places
         return self._kept_back or bool(self._begun and stepped_back)
 
     def _begin(
@@ -197,8 +196,7 @@ class Scheduling:
             self._rechecks.add(queues.scheduler_view.aside())
             refusals.look_again()
         if queues.held_back.jobs:
-            for job in queues.held_back.let_through(self.usage(), most):
-                queues.join(job, now)
+            self._join(queues.held_back.let_through(self.usage(), most), now)
             more = queues.held_back.more
         if refusals.due(now):
             self._rechecks.add(refusals.detours)
@@ -208,6 +206,14 @@ class Scheduling:
             queues.all_join_anew(refusals.let_through(now, queues.can_go, most), now)
             queues.scheduler.depart()
         return more or refusals.letting_through
+
+    def _join(self, jobs: Iterable[Job], now: float) -> None:
+        """Into the policy's queues; one that cannot fails, and no other."""
+        for job in jobs:
+            try:
+                self._queues.join(job, now)
+            except Exception as error:
+                self._saga.containment.contain(job.id, error, now)
 
     def _recheck(self, number: int, now: float) -> None:
         """One that may have to go another way than now, or need not any more."""

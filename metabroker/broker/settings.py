@@ -52,6 +52,7 @@ class Settings:
     visible_after: float = 2.0  # a poll begun sooner after a submission proves nothing
     completing_grace: float = 5.0  # a job whose script has ended may be shown for so long
     stale_after: float = 30.0  # older knowledge of a cluster is none
+    poll_interval: float = 10.0  # between two polls of a cluster
     move_after: float = 60.0  # a cluster gone for so long loses what waits for it by chance
     retry_first: float = 0.2
     retry_most: float = 30.0

@@ -110,6 +110,7 @@ def settings(config: Config, store: Store) -> Settings:
         bandwidth=config.transfer.bandwidth,
         staging=config.transfer.staging,
         stale_after=3 * config.poll_interval + config.timeouts.command,
+        poll_interval=config.poll_interval,
     )
 
 

@@ -35,6 +35,7 @@ class Hole:
         self.bad_users: set[str] = {"ann", "bob", "eve"}
         self.cause = Cause.REFUSED
         self.sent: list[int] = []
+        self.moments: list[float] = []
         self.taken: set[int] = set()
         self.busy = 0
         self.look()
@@ -54,6 +55,7 @@ class Hole:
                 continue
             job = self.bench.broker.view.jobs[effect.ref.job]
             self.sent.append(job.id)
+            self.moments.append(self.bench.now)
             if job.user not in self.bad_users:
                 self.taken.add(job.id)
                 self.answer(self.bench.handle(Submitted(effect.ref, "7", self.bench.now)).effects)
@@ -120,6 +122,18 @@ def test_one_bad_job_is_given_up_as_ever(hole: Hole) -> None:
     hole.pass_time(600.0)
     assert hole.states() == ["FAILED"]
     assert len(hole.sent) == 3
+
+
+def test_a_job_is_not_tried_again_by_what_was_known_when_it_was_refused() -> None:
+    """What others have taken since the last poll is known with the next one only: three tries
+    before it would all be in vain."""
+    hole = Hole()
+    hole.cause, interval = Cause.OWN, hole.bench.settings.poll_interval
+    hole.submit("ann")
+    hole.pass_time(600.0)
+    first, second, third = hole.moments
+    assert second - first > interval
+    assert third - second > interval
 
 
 def test_what_several_users_chose_themselves_suspends_nobody() -> None:

@@ -17,7 +17,8 @@ from metabroker.broker.job import Job, NewJob
 from metabroker.broker.links import Link
 from metabroker.broker.observation import NodeKind, Snapshot
 from metabroker.broker.queues import Queues
-from metabroker.broker.resource_limits import HeldBack
+from metabroker.broker.resource_limits import HeldBack, ResourceLimit, ResourceLimits
+from metabroker.broker.states import JobState
 from metabroker.policy import Request
 from metabroker.submission.shape import Shape
 from tests.broker.bench import Bench
@@ -105,6 +106,47 @@ def test_one_that_a_pass_cannot_start_fails_alone(
     look(it, busy=0)
     only_the_bad_one_has_failed(it)
     assert {job.state.value for job in it.broker.view.jobs.values()} == {"SUBMITTING"}
+
+
+def limited(it: Bench) -> None:
+    """Jobs that waited for a limit are within it again."""
+    it.broker.limit(ResourceLimits(ResourceLimit(processors=1)))
+    submit(it)
+    look(it, busy=0)
+    it.broker.limit(ResourceLimits())
+
+
+def other_nodes(it: Bench) -> None:
+    """Jobs step back, since none of the idle nodes has room for their tasks."""
+    for cluster in (0, 1):
+        seen = Snapshot(
+            it.now, SIZE, SIZE, 4, nodes=(NodeKind(5, count=4),), idle=(NodeKind(4, count=4),)
+        )
+        it.handle(Observed(cluster, seen))
+    new = NewJob("u", "j", Request((5, 5)), 600, home=0, shape=Shape(5))
+    for number in JOBS:
+        it.broker.handle(SubmitJob(new), it.now)
+        assert it.broker.view.jobs[number].state is JobState.QUEUED
+
+
+@pytest.mark.parametrize("happens", [limited, other_nodes])
+def test_one_that_cannot_go_back_to_its_queue_fails_alone(
+    it: Bench, monkeypatch: pytest.MonkeyPatch, happens: Callable[[Bench], None]
+) -> None:
+    happens(it)
+    joined: list[int] = []
+    real = Queues.join
+
+    def join(self: Queues, job: Job, now: float) -> None:
+        joined.append(job.id)
+        if job.id == BAD:
+            raise Broken
+        real(self, job, now)
+
+    monkeypatch.setattr(Queues, "join", join)
+    it.handle(Tick())
+    assert joined.index(BAD) < joined.index(BAD + 1)
+    only_the_bad_one_has_failed(it)
 
 
 def only_the_bad_one_has_failed(it: Bench) -> None:

@@ -78,6 +78,7 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
         submit_timeout=20.0,
         barrier_timeout=40.0,
         stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
+        poll_interval=scenario.poll,
         slice=scenario.slice,
         array_ahead=AHEAD,
         plan_ahead=scenario.ahead,

@@ -20,6 +20,8 @@ from metabroker.broker.states import Cause, JobState
 
 _IN_VAIN = 3
 """Times that a job waited at its gate for nothing, after which it keeps its place no more."""
+_POLLS = 1.5
+"""Intervals between two polls in which one has most likely been answered that began meanwhile."""
 
 
 @dataclass(eq=False)
@@ -90,7 +92,11 @@ class AttemptOutcome:
             self.leave(job, JobState.FAILED, reason, now)
             return
         if by is not None and cause in (Cause.REFUSED, Cause.OWN):
-            until = now + self._state.settings.refusal_delay(job.submission_failures)
+            settings = self._state.settings
+            pause = settings.refusal_delay(job.submission_failures)
+            if cause is Cause.OWN:  # before its cluster is polled again it would be asked the same
+                pause = max(pause, _POLLS * settings.poll_interval)
+            until = now + pause
             refusals.pause(job, by.cluster, until)
             self._queues.retry_at(until)
         self.leave(job, JobState.QUEUED, reason, now)

@@ -41,6 +41,7 @@ class Scheduling:
         self._capacity: list[int] = []  # by which the policy has decided last
         self._left = 0  # jobs that this turn may still handle
         self._begun, self._kept_back = 0, False  # of what was decided
+        self._outdated = False  # there is less room than for that
 
     def run(self, now: float) -> None:
         """Passes, until none could start more, or it is enough for one turn."""
@@ -86,15 +87,16 @@ class Scheduling:
             starts = queues.scheduler.run(available, now, capacity, contested)
             queues.decided = dict(reversed(starts))
             queues.divided = queues.scheduler.divided
-            self._begun, self._kept_back = 0, False
+            self._begun, self._kept_back, self._outdated = 0, False, False
             again = self._carry_out(now)
         return again
 
     def _carry_out(self, now: float, room: list[int] | None = None) -> bool:
         """Begin what was decided; `room`: the processors that are left for it, where that was in an
-        earlier turn. Whether another pass may start more: others may start instead of those who
-        were kept back; nor does a placement of two components in one cluster know of whole nodes,
-        so it may want more than there is."""
+        earlier turn. The first that has no room any more, and all after it, are decided anew: none
+        of them may overtake it beyond what its policy allows. Whether another pass may start more:
+        others may start instead of those who were kept back; nor does a placement of two components
+        in one cluster know of whole nodes, so it may want more than there is."""
         queues, usage = self._queues, self.usage()
         while queues.decided and self._left > 0:
             self._left -= 1
@@ -147,7 +149,8 @@ class Scheduling:
         if not self._may_be_sent(job, placement, now):
             self._keep_back()
             return lambda job: queues.join_anew(job, now)
-        if room is not None and not self._takes(job, placement, room):
+        if self._outdated or (room is not None and not self._takes(job, placement, room)):
+            self._outdated = True
             self._keep_back()
             return lambda job: queues.join(job, now)
         if queues.stepped_back and self._would_overtake(job, placement):

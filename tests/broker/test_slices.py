@@ -189,6 +189,25 @@ def test_what_is_taken_before_its_turn_is_not_given_twice(made: Made) -> None:
     assert [*sorted(c.ref.job for c in it.broker.view.components(0)), *queue(it, 0)] == jobs
 
 
+def test_nobody_begins_before_one_whose_room_was_taken_before_its_turn(made: Made) -> None:
+    """The others were decided after it, so they are decided anew, as their policy has it."""
+    it = bench(made, "GS", 1)
+    look(it)
+    for sizes in [(1,), (3, 3), (1,), (1,)]:
+        it.handle(SubmitJob(NewJob("u", "j", Request(sizes), 600)))
+    assert begun(look(it, 0, (0, 1))) == [1]
+    look(it, SIZE - 2, (0,))  # others have taken so many that two are left
+    turns(it)
+    look(it, SIZE - 2, (1,))
+    turns(it)
+    started = {c.ref.job for n in (0, 1) for c in it.broker.view.components(n)}
+    assert started == {1}
+    look(it, 0, (0, 1))
+    turns(it)
+    started = {c.ref.job for n in (0, 1) for c in it.broker.view.components(n)}
+    assert started == {1, 2, 3, 4}
+
+
 def test_nothing_is_sent_to_a_cluster_that_was_lost_before_its_turn(made: Made) -> None:
     it = bench(made)
     look(it)

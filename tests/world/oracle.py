@@ -350,7 +350,7 @@ class Oracle:
                 if other > seq and any(mask >> c & 1 for c in clusters.difference(barred)):
                     total += decided > self._since.get(key, -1)
             self.overtaken[key] = (seq, total)
-            if total <= max(bound, known) or key in aside or key in broker._queues.decided:
+            if total <= max(bound, known) or key in aside or key in broker.view.decided:
                 continue
             if self._could_run(broker, key, now):
                 raise Violation(f"aging: job {key} was overtaken {total} times (bound {bound})")

@@ -237,6 +237,9 @@ class Scheduling:
         """Whether no refusal speaks against it, nor a reservation that begins before its end; if
         so, suspended clusters count it."""
         refusals, horizon = self._queues.refusals, self._queues.horizon
+        if self._saga.line.may_have_started(job):
+            self._saga.line.hold_off(job, now)
+            return False
         if not horizon.clear and horizon.keep_away(job, placement, now):
             return False
         if not refusals.suspensions:

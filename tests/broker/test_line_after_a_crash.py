@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from metabroker.broker import tokens
 from metabroker.broker.effects import Clean, Open
 from metabroker.broker.events import Arrived, Cleaned, GaveUp, Started, Unsure
+from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import JobState, Step
+from metabroker.broker.tokens import Ref
 
+from .bench import INSTANCE
 from .test_line import Site, of, sibling, site
 
 __all__ = ["site"]
@@ -100,3 +104,62 @@ def test_one_that_is_said_not_to_be_let_through_again_and_again_loses_its_place(
         places.append(job.seq)
     assert (job.state, job.submission_failures) == (JobState.QUEUED, 0)
     assert places[0] == places[1] == places[2] < places[3] < places[4]
+
+
+def shown_as(site: Site, ref: Ref, state: NativeState) -> None:
+    """Its cluster shows it so from now on."""
+    (job,) = site.bench.broker.view.jobs.values()
+    (part,) = (s for s in job.line if s.ref == ref)
+    token = tokens.make(INSTANCE, ref)
+    shown = NativeJob(part.native_id or "", part.submit_time, state, state.value)
+    site.jobs[part.cluster][token] = shown
+
+
+def test_no_other_is_let_through_while_one_may_have_been_in_a_time_the_store_has_lost(
+    site: Site,
+) -> None:
+    """Its cluster shows it as come up, and the files there do not answer."""
+    site.submit()
+    site.accept()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    first, second = sibling(job, 0), sibling(job, 1)
+    shown_as(site, first, NativeState.RUNNING)
+    site.look()
+    assert not of(site.bench.handle(Arrived(second, "node")).effects, Open)
+    assert [s.ref for s in job.line] == [first], "the other one is withdrawn"
+    effects = site.look(busy=0)
+    assert job.state is JobState.QUEUED and not of(effects, Open)
+    # Its records can be read again.
+    site.bench.handle(Arrived(first, "node", begun=True), Started(first, site.bench.now, "node"))
+    assert (job.state, [c.ref for c in job.components]) == (JobState.RUNNING, [first])
+
+
+def test_one_that_has_not_left_its_gate_holds_no_other_back(site: Site) -> None:
+    site.submit()
+    site.accept()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    first, second = sibling(job, 0), sibling(job, 1)
+    site.look()  # both are pending
+    shown_as(site, first, NativeState.RUNNING)
+    site.look()
+    assert of(site.bench.handle(Arrived(second, "node")).effects, Open) == [second]
+
+
+def test_one_that_is_found_to_have_run_as_it_is_cleaned_has_its_job_held(site: Site) -> None:
+    """It was over before the broker was back, so that its cluster shows nothing of it."""
+    site.submit()
+    site.accept()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    first = sibling(job, 0)
+    shown_as(site, first, NativeState.ENDED)
+    site.look()
+    site.pass_time(30.0)
+    assert first not in [s.ref for s in job.line]
+    site.look(busy=0)
+    assert job.state is JobState.QUEUED, "it is begun nowhere else meanwhile"
+    site.bench.handle(Cleaned(first, started=True, exit_code=0))
+    assert (job.state, job.line) == (JobState.HELD, [])
+    assert "its script has run" in job.reason

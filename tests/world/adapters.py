@@ -14,6 +14,8 @@ from .stores import WorldStore
 
 Adapter = SlurmCluster | OpenPBSCluster
 
+CLOCK_EVERY = 30.0  # seconds
+
 
 def adapter(
     cluster: WorldCluster, settings: Settings, transport: Transport, store: WorldStore
@@ -29,7 +31,7 @@ def adapter(
             "root",
             name=plan.name,
             instance=instance,
-            clock_every=30.0,
+            clock_every=CLOCK_EVERY,
             queue_every=plan.queue_every,
             owners=owners,
         )
@@ -40,7 +42,7 @@ def adapter(
             name=plan.name,
             instance=instance,
             ports=HostPorts(clock=cluster.now),
-            clock_every=30.0,
+            clock_every=CLOCK_EVERY,
             queue_every=plan.queue_every,
             lines_every=plan.queue_every if settings.plan_ahead else None,
             owners=owners,

@@ -53,16 +53,22 @@ class Asked:
             self._submitted.discard(submitted(command.argv))
 
     def left(
-        self, token: str, jobs: Iterable[SimulatedJob], row: dict[str, Any] | None
+        self,
+        token: str,
+        jobs: Iterable[SimulatedJob],
+        row: dict[str, Any] | None,
+        unsure: tuple[float, float],
     ) -> SimulatedJob | None:
         """A native job of the token that was there when it was looked for last, and still is,
         though the token is clean. Not one that was renamed before its id was known (`row`: what the
-        store has of the component): nobody can find that."""
+        store has of the component), or by when it was submitted (`unsure`: in that time nobody has
+        looked at a clock that was set): nobody can find that."""
         looked = self.looked.get(token)
         for job in jobs:
             if looked is None or job.name != token or job.state.ended:
                 continue
             known = row is not None and str(row["native_id"]).partition(".")[0] == str(job.id)
+            known = known and not unsure[0] <= job.extra["came"] <= unsure[1]
             if job.extra["came"] < looked and (known or "renamed" not in job.extra):
                 return job
         return None

@@ -57,6 +57,7 @@ def _maintain(_world: World, cluster: WorldCluster, fault: Fault, _until: float)
 
 def _jump(world: World, cluster: WorldCluster, *_given: object) -> None:
     cluster.offset += world.rng.uniform(-60, 60)
+    cluster.jumped = world.now
 
 
 def _inherit(world: World, cluster: WorldCluster, _fault: Fault, until: float) -> None:

@@ -46,6 +46,7 @@ class WorldCluster:
     ) -> None:
         self.plan = plan
         self.offset = plan.offset
+        self.jumped = float("-inf")  # when somebody has set its clock
         self._rng = rng
         self._users = random.Random(f"{plan.name} {plan.processors} users")
         self._moments = moments

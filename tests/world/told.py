@@ -12,6 +12,7 @@ from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.policy.scheduler import PolicyState
 
+from .adapters import CLOCK_EVERY
 from .oracle import Violation
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def clean(world: World, ref: Ref) -> None:
     row = next((r for r in rows if (r["component"], r["term"]) == (ref.component, ref.term)), None)
     token = tokens.make(world.store.instance, ref)
     for cluster in world.clusters:
-        job = cluster.asked.left(token, cluster.model.jobs.values(), row)
+        unsure = cluster.jumped, cluster.jumped + CLOCK_EVERY
+        job = cluster.asked.left(token, cluster.model.jobs.values(), row, unsure)
         if job is not None:
             raise Violation(f"P4: {ref} was cleaned, and its job {job.id} is {job.state.value}")
 

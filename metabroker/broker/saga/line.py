@@ -12,6 +12,11 @@ whatever becomes of the losers: they are cleaned, as former attempts are. Should
 opening be in doubt, its step stays pending, and the job stays where it is, until its cluster has
 answered. A sibling that nobody opens leaves its gate after `Settings.line_patience` by itself.
 
+A store that has gone back by a moment may show siblings of a job in line of which one was let
+through in the lost time. Their own records tell that. So after a start nothing else of the job is
+let through while its cluster shows one of them as come up, or not at all, and its records were not
+read since (`may_have_started`).
+
 What a sibling is refused costs the job no try while it has others; with the last one the attempt
 is over, as that of any job.
 """
@@ -33,7 +38,7 @@ from metabroker.broker.events import (
     Unsure,
 )
 from metabroker.broker.job import Component, Job
-from metabroker.broker.observation import NativeJob, Snapshot
+from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.queues import Queues
 from metabroker.broker.resource_limits import in_use
 from metabroker.broker.state import BrokerState
@@ -61,6 +66,7 @@ class Line:
     _numbers: dict[int, int] = field(default_factory=dict)  # the next sibling's, by job
     _at_gates: dict[Ref, float] = field(default_factory=dict)  # since when, Unix seconds
     _stuck: dict[Ref, float] = field(default_factory=dict)  # since the poll that began then
+    _unread: dict[int, set[Ref]] = field(default_factory=dict)  # by job: not since the start
 
     def find(self, ref: Ref) -> tuple[Component, Job] | None:
         """A sibling that stands in line, and its job."""
@@ -80,6 +86,8 @@ class Line:
         if stands and component.phase is not Phase.GONE:
             job.line.append(component)
             self._lines[job.id] = job
+            if component.reached(Phase.SUBMITTED):
+                self._unread.setdefault(job.id, set()).add(component.ref)
             until = now + self._state.settings.line_calm
             self._state.ledger.entries[component.cluster].contested_until = until
 
@@ -203,6 +211,7 @@ class Line:
     def arrived(self, event: Arrived, now: float) -> None:
         """It has come up in its cluster's queue, and waits at its gate."""
         sibling, job = self._found(event.ref)
+        self._unread.get(job.id, set()).discard(sibling.ref)
         if sibling.reached(Phase.ARRIVED):
             return
         sibling.advance(Phase.ARRIVED)
@@ -221,6 +230,8 @@ class Line:
 
     def _against(self, job: Job, cluster: int, now: float) -> str:
         """Why the job may not start there now, though it has come up; "": it may."""
+        if self.may_have_started(job):
+            return "another one of its siblings may have started: nobody has read its records yet"
         if self._state.ledger.drained(cluster):
             return "its cluster is drained"
         if not self._queues.scheduler_view.may_start(job.seq, cluster, now):
@@ -231,6 +242,52 @@ class Line:
             if held_back.beyond(job, job.queue, usage) is not None:
                 return "its user, or its queue, is at a limit"
         return ""
+
+    def may_have_started(self, job: Job) -> bool:
+        """Whether a sibling may have been let through in a time of which the store does not tell.
+        (One that is pending was not; of one in a cluster that does not answer nobody could know.)
+        """
+        unread = self._unread.get(job.id, set())
+        for ref in list(unread):
+            component = self._claims.known.get(ref)
+            if component is None or component.phase is Phase.GONE:
+                unread.discard(ref)
+                continue
+            entry = self._state.ledger.entries[component.cluster]
+            if entry.snapshot is None or not entry.reachable:
+                continue
+            native = entry.snapshot.jobs.get(tokens.make(self._state.settings.instance, ref))
+            if native is None or native.state is not NativeState.PENDING:
+                return True
+            unread.discard(ref)
+        if not unread:
+            self._unread.pop(job.id, None)
+        return False
+
+    def cleaned(self, sibling: Component, now: float) -> None:
+        """One that may have been let through was cleaned. If its script has run (`started`), only
+        the job's user can tell whether it is to run again."""
+        job = self._state.jobs.get(sibling.ref.job)
+        if job is None or sibling.ref not in self._unread.get(job.id, set()):
+            return
+        self._unread[job.id].discard(sibling.ref)
+        if not sibling.started or job.state is not JobState.QUEUED:
+            return
+        why = self._state.blame(
+            sibling,
+            "its script has run, in a time of which the store does not tell: see what it has done, "
+            "then release or cancel the job",
+        )
+        self._queues.withdraw(job)
+        self.leave(job, why, now)
+        job.move(JobState.HELD)
+        job.reason = why
+        self._state.outbox.note(now, job, "held", why=why)
+
+    def hold_off(self, job: Job, now: float) -> None:
+        """It is sent nowhere for a while."""
+        for cluster in range(len(self._state.settings.clusters)):
+            self._pause(job, cluster, now)
 
     def gave_up(self, event: GaveUp, now: float) -> None:
         """It has left its gate: the broker was away for too long."""

@@ -17,6 +17,7 @@ from metabroker.broker.states import Phase, Step
 from .attempts import Attempts
 from .claims import Claims
 from .completion import Completion
+from .line import Line
 from .pending import PendingSteps
 from .records import take_over
 
@@ -31,6 +32,7 @@ class Replies:
     _pending: PendingSteps
     _attempts: Attempts
     _completion: Completion
+    _line: Line
 
     def staged(self, event: Staged, now: float) -> None:
         """A component's files are in its cluster."""
@@ -119,6 +121,8 @@ class Replies:
             self._pending.repeat(component)
             return
         take_over(component, self._state.jobs.get(event.ref.job), event, now)
+        if job is None:
+            self._line.cleaned(component, now)
         self._completion.gone(component, now)
         if job is not None:
             self._completion.settle(job, now)

@@ -80,7 +80,7 @@ class Saga:
         self.deadlines = Deadlines(
             state, claims, pending, rollback, completion, outcome, attempts, plans
         )
-        replies = Replies(state, queues, claims, pending, attempts, completion)
+        replies = Replies(state, queues, claims, pending, attempts, completion, line)
         failures = Failures(
             state, queues, claims, pending, outcome, rollback, completion, staging, plans
         )

@@ -44,7 +44,7 @@ class LineUp:
         """Who has not started stands in line, as far as there are contested clusters. `usage`:
         what is in use; who stands in line counts as if that were, too."""
         for job in self._standing():
-            if self._saga.line.may_have_started(job):
+            if self._saga.unread.of(job) is not None:
                 continue  # its records tell what has become of it
             for sibling in list(job.line):
                 why = self._why_not(sibling.cluster, now)

@@ -143,13 +143,16 @@ class Scheduling:
     ) -> Callable[[Job], None] | None:
         """How it waits on, if it must not start there now."""
         queues = self._queues
+        if self._outdated:
+            self._keep_back()
+            return lambda job: queues.join(job, now)
         if queues.held_back.beyond(job, job.queue, usage) is not None:
             self._keep_back()
             return queues.held_back.add
         if not self._may_be_sent(job, placement, now):
             self._keep_back()
             return lambda job: queues.join_anew(job, now)
-        if self._outdated or (room is not None and not self._takes(job, placement, room)):
+        if room is not None and not self._takes(job, placement, room):
             self._outdated = True
             self._keep_back()
             return lambda job: queues.join(job, now)
@@ -237,7 +240,7 @@ class Scheduling:
         """Whether no refusal speaks against it, nor a reservation that begins before its end; if
         so, suspended clusters count it."""
         refusals, horizon = self._queues.refusals, self._queues.horizon
-        if self._saga.line.may_have_started(job):
+        if self._saga.unread.of(job) is not None:
             self._saga.line.hold_off(job, now)
             return False
         if not horizon.clear and horizon.keep_away(job, placement, now):

@@ -46,7 +46,7 @@ class BrokerView:
 
     def at(self, now: float) -> ViewAt:
         """The view of a moment (Unix seconds), as long as nothing is handled."""
-        return ViewAt(self._state, self._queues, now)
+        return ViewAt(self._state, self._queues, self._saga, now)
 
     @property
     def settings(self) -> Settings:
@@ -186,6 +186,7 @@ class ViewAt:
 
     _state: BrokerState
     _queues: Queues
+    _saga: Saga
     now: float
 
     @cached_property
@@ -279,6 +280,11 @@ class ViewAt:
     def suspended_for(self, job: Job | NewJob) -> str:
         """Which suspended clusters keep a job back, in the clusters' words."""
         return self._queues.refusals.why(job, self.now)
+
+    def may_have_started(self, job: Job) -> Component | None:
+        """A component that may have run in a time of which the store does not tell, so that nothing
+        else of the job starts until its records are read."""
+        return self._saga.unread.of(job)
 
     def retried_in(self, job: Job) -> float:
         """Seconds until a job that was refused everywhere is tried again."""

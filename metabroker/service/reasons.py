@@ -220,7 +220,13 @@ class _Explainer:
         everyone = self.view.behind or (_STARTING if self.view.starting else "")
         if everyone:
             return Waiting(position, everyone)
-        if job.line:
+        if (unread := self.at.may_have_started(job)) is not None:
+            text = (
+                f"component {unread.ref.component} in "
+                f"{self.view.settings.clusters[unread.cluster].name} may have run before the "
+                "daemon's start: its records there could not be read yet"
+            )
+        elif job.line:
             text = f"{self.in_line(job)}; {text}"
         past = f" (attempt {job.attempt}: {job.reason})" if job.reason else ""
         return Waiting(position, text + past)

@@ -10,6 +10,7 @@ from metabroker.broker.events import Arrived, Cleaned, GaveUp, Started, Unsure
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import JobState, Step
 from metabroker.broker.tokens import Ref
+from metabroker.service import reasons
 
 from .bench import INSTANCE
 from .test_line import Site, of, sibling, site
@@ -130,6 +131,8 @@ def test_no_other_is_let_through_while_one_may_have_been_in_a_time_the_store_has
     assert [s.ref for s in job.line] == [first], "the other one is withdrawn"
     effects = site.look(busy=0)
     assert job.state is JobState.QUEUED and not of(effects, Open)
+    told = reasons.of(site.bench.broker.view, site.bench.now, [1])[1].reason
+    assert "component 0 in delft may have run before the daemon's start" in told
     # Its records can be read again.
     site.bench.handle(Arrived(first, "node", begun=True), Started(first, site.bench.now, "node"))
     assert (job.state, [c.ref for c in job.components]) == (JobState.RUNNING, [first])
@@ -141,7 +144,7 @@ def test_one_that_has_not_left_its_gate_holds_no_other_back(site: Site) -> None:
     site.bench.restart()
     (job,) = site.bench.broker.view.jobs.values()
     first, second = sibling(job, 0), sibling(job, 1)
-    site.look()  # both are pending
+    site.pass_time(10.0)  # both are pending
     shown_as(site, first, NativeState.RUNNING)
     site.look()
     assert of(site.bench.handle(Arrived(second, "node")).effects, Open) == [second]

@@ -91,10 +91,11 @@ finds out it tells in the components' rows, and whoever called it goes on from t
     what is told      replies   failures   deadlines   reconciliation
                       records   adoption   containment
     what is decided   attempts (forward)   plans (for later)
-                      staging (files)
+                      line (in clusters' own queues)   staging (files)
                       rollback (back)   completion (to the end)
                       barrier (arm, open)   outcome (what it makes of the job)
     what is held      claims (in clusters)   pending (steps to be carried out)
+                      unread (may have run before a start)
     beneath           metabroker.broker.queues, .state
 """
 

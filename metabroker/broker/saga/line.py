@@ -12,11 +12,6 @@ whatever becomes of the losers: they are cleaned, as former attempts are. Should
 opening be in doubt, its step stays pending, and the job stays where it is, until its cluster has
 answered. A sibling that nobody opens leaves its gate after `Settings.line_patience` by itself.
 
-A store that has gone back by a moment may show siblings of a job in line of which one was let
-through in the lost time. Their own records tell that. So after a start nothing else of the job is
-let through while its cluster shows one of them as come up, or not at all, and its records were not
-read since (`may_have_started`).
-
 What a sibling is refused costs the job no try while it has others; with the last one the attempt
 is over, as that of any job.
 """
@@ -48,6 +43,7 @@ from metabroker.broker.tokens import Ref
 from .claims import Claims
 from .pending import PendingSteps
 from .rollback import Rollback
+from .unread import Unread
 
 _UNDER_WAY = frozenset({Step.NONE, Step.STAGE, Step.SUBMIT})
 _FOR_A_WHILE = frozenset({Cause.LIMIT, Cause.DENIED, Cause.UNREACHABLE})
@@ -62,11 +58,11 @@ class Line:
     _claims: Claims
     _pending: PendingSteps
     _rollback: Rollback
+    unread: Unread
     _lines: dict[int, Job] = field(default_factory=dict)  # some may have left it since
     _numbers: dict[int, int] = field(default_factory=dict)  # the next sibling's, by job
     _at_gates: dict[Ref, float] = field(default_factory=dict)  # since when, Unix seconds
     _stuck: dict[Ref, float] = field(default_factory=dict)  # since the poll that began then
-    _unread: dict[int, set[Ref]] = field(default_factory=dict)  # by job: not since the start
 
     def find(self, ref: Ref) -> tuple[Component, Job] | None:
         """A sibling that stands in line, and its job."""
@@ -86,8 +82,7 @@ class Line:
         if stands and component.phase is not Phase.GONE:
             job.line.append(component)
             self._lines[job.id] = job
-            if component.reached(Phase.SUBMITTED):
-                self._unread.setdefault(job.id, set()).add(component.ref)
+            self.unread.restored(component)
             until = now + self._state.settings.line_calm
             self._state.ledger.entries[component.cluster].contested_until = until
 
@@ -211,7 +206,8 @@ class Line:
     def arrived(self, event: Arrived, now: float) -> None:
         """It has come up in its cluster's queue, and waits at its gate."""
         sibling, job = self._found(event.ref)
-        self._unread.get(job.id, set()).discard(sibling.ref)
+        if not event.begun:
+            self.unread.read(sibling)
         if sibling.reached(Phase.ARRIVED):
             return
         sibling.advance(Phase.ARRIVED)
@@ -230,7 +226,7 @@ class Line:
 
     def _against(self, job: Job, cluster: int, now: float) -> str:
         """Why the job may not start there now, though it has come up; "": it may."""
-        if self.may_have_started(job):
+        if self.unread.of(job) is not None:
             return "another one of its siblings may have started: nobody has read its records yet"
         if self._state.ledger.drained(cluster):
             return "its cluster is drained"
@@ -243,35 +239,11 @@ class Line:
                 return "its user, or its queue, is at a limit"
         return ""
 
-    def may_have_started(self, job: Job) -> bool:
-        """Whether a sibling may have been let through in a time of which the store does not tell.
-        (One that is pending was not; of one in a cluster that does not answer nobody could know.)
-        """
-        unread = self._unread.get(job.id, set())
-        for ref in list(unread):
-            component = self._claims.known.get(ref)
-            if component is None or component.phase is Phase.GONE:
-                unread.discard(ref)
-                continue
-            entry = self._state.ledger.entries[component.cluster]
-            if entry.snapshot is None or not entry.reachable:
-                continue
-            native = entry.snapshot.jobs.get(tokens.make(self._state.settings.instance, ref))
-            if native is None or native.state is not NativeState.PENDING:
-                return True
-            unread.discard(ref)
-        if not unread:
-            self._unread.pop(job.id, None)
-        return False
-
     def cleaned(self, sibling: Component, now: float) -> None:
-        """One that may have been let through was cleaned. If its script has run (`started`), only
-        the job's user can tell whether it is to run again."""
-        job = self._state.jobs.get(sibling.ref.job)
-        if job is None or sibling.ref not in self._unread.get(job.id, set()):
-            return
-        self._unread[job.id].discard(sibling.ref)
-        if not sibling.started or job.state is not JobState.QUEUED:
+        """One that may have been let through (see `unread`) was cleaned. If its script has run
+        (`started`), only the job's user can tell whether it is to run again."""
+        job, unread = self._state.jobs.get(sibling.ref.job), self.unread.read(sibling)
+        if not unread or job is None or not sibling.started or job.state is not JobState.QUEUED:
             return
         why = self._state.blame(
             sibling,
@@ -306,6 +278,7 @@ class Line:
         for other in list(job.line):
             if other is not winner:
                 self.withdraw(other, job, "it starts in another cluster", now)
+        self.unread.read(winner)
         since = self._at_gates.pop(winner.ref, now)
         self._queues.started(job, [winner.cluster])
         self._take(job, winner, now)
@@ -331,6 +304,8 @@ class Line:
         self, sibling: Component, job: Job, native: NativeJob, snapshot: Snapshot, now: float
     ) -> None:
         """It is still in its cluster's queue; is that of any use?"""
+        if native.state is NativeState.PENDING:
+            self.unread.read(sibling)
         if not native.stuck or sibling.reached(Phase.ARRIVED):
             self._stuck.pop(sibling.ref, None)
             return

@@ -42,6 +42,7 @@ from .records import Records
 from .replies import Replies
 from .rollback import Rollback
 from .staging import Staging
+from .unread import Unread
 
 Handler = Callable[[Any, float], None]
 
@@ -62,7 +63,8 @@ class Saga:
         self.containment = containment = Containment(
             state, queues, claims, pending, outcome, completion
         )
-        self.line = line = Line(state, queues, claims, pending, self.rollback)
+        self.unread = Unread(state, claims)
+        self.line = line = Line(state, queues, claims, pending, self.rollback, self.unread)
         self.plans = plans = Plans(state, queues, claims, pending, rollback)
         adoption = Adoption(state, claims, pending, orphans)
         self.reconciliation = Reconciliation(

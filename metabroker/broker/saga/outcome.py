@@ -20,6 +20,8 @@ from metabroker.broker.states import Cause, JobState
 
 _IN_VAIN = 3
 """Times that a job waited at its gate for nothing, after which it keeps its place no more."""
+_ROUNDED = 60.0
+"""Seconds by which a cluster may seem to end a job too early, and by which clocks may differ."""
 _POLLS = 1.5
 """Intervals between two polls in which one has most likely been answered that began meanwhile."""
 
@@ -41,7 +43,7 @@ class AttemptOutcome:
             self.leave(job, JobState.CANCELLED, f"cancelled by {job.by}", now)
         elif job.goal is not Goal.TIMEOUT and _untold(job):
             self.leave(job, JobState.HELD, self._state.blame(failed, _ending(failed)), now)
-        elif job.goal is Goal.TIMEOUT or any(c.cause is Cause.OVERTIME for c in parts):
+        elif job.goal is Goal.TIMEOUT or any(self._over_limit(c, job) for c in parts):
             self.leave(job, JobState.TIMEOUT, "over its time limit", now)
         elif not any(c.started for c in parts):
             reason = self._state.blame(failed, failed.detail or "not started")
@@ -55,6 +57,16 @@ class AttemptOutcome:
             self.leave(job, JobState.FAILED, self._state.blame(failed, why), now)
         else:
             self._completion_failed(job, now)
+
+    def _over_limit(self, component: Component, job: Job) -> bool:
+        """Whether its cluster ended it at the job's time limit. That of a native job runs from its
+        own start: what waits at the barrier for very long has less left for its script."""
+        began, ended = component.start_time, component.end_time
+        if component.cause is not Cause.OVERTIME or job.single or began is None or ended is None:
+            return component.cause is Cause.OVERTIME
+        if abs(self._state.ledger.entries[component.cluster].clock_offset) > _ROUNDED:
+            return True  # a start is told by the broker's clock where they differ (see `records`)
+        return not 0.0 <= ended - began < job.time_limit - _ROUNDED
 
     def submission_failed(
         self, job: Job, reason: str, now: float, by: Component | None = None
@@ -114,7 +126,11 @@ class AttemptOutcome:
         failed = [c for c in job.components if not c.succeeded]
         # Of those that were killed, the one that was gone first: the others ended because of it.
         first = min(failed, key=lambda c: (_blamed_last(c), c.asked_at))
-        reason = self._state.blame(first, _ending(first))
+        why = _ending(first)
+        if first.cause is Cause.OVERTIME:  # see `_over_limit`
+            why = f"{why} before the job's time limit: it had waited at the barrier for too long, "
+            why += "while the broker or the way to a cluster was away"
+        reason = self._state.blame(first, why)
         if job.completion_failures > self._state.settings.completion_retries:
             self.leave(job, JobState.FAILED, reason, now, exit_code=first.exit_code)
         else:

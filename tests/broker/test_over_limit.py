@@ -1,0 +1,95 @@
+"""What a cluster ends for its time limit, and what that makes of the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from metabroker.broker import tokens
+from metabroker.broker.effects import Arm, Open, Reserve, Submit
+from metabroker.broker.events import (
+    Armed,
+    Arrived,
+    Cleaned,
+    Ended,
+    Observed,
+    Opened,
+    Reserved,
+    Started,
+    SubmitJob,
+    Submitted,
+)
+from metabroker.broker.job import NewJob
+from metabroker.broker.observation import NativeJob, NativeState, Snapshot
+from metabroker.broker.outbox import Ready
+from metabroker.broker.states import Cause, JobState
+from metabroker.broker.tokens import Ref
+from metabroker.policy import Request
+
+from .bench import INSTANCE, Bench
+
+SIZE, LIMIT = 20, 600
+FIRST, SECOND = Ref(1, 1, 0), Ref(1, 1, 1)
+
+
+@pytest.fixture
+def it() -> Iterator[Bench]:
+    bench = Bench({"delft": SIZE, "leiden": SIZE})
+    bench.handle(*(Observed(c, Snapshot(bench.now, SIZE, SIZE, 0)) for c in (0, 1)))
+    opened(bench, bench.handle(SubmitJob(NewJob("ann", "job", Request((8, 8)), LIMIT))))
+    yield bench
+    bench.close()
+
+
+def opened(it: Bench, ready: Ready) -> None:
+    """Whatever is asked for is done, until all have been told to start."""
+    answers: dict[type, type] = {Reserve: Reserved, Arm: Armed, Open: Opened}
+    while ready.effects:
+        events: list[object] = []
+        for effect in ready.effects:
+            if isinstance(effect, Submit):
+                native = f"7{effect.ref.component}"
+                events += [Submitted(effect.ref, native, it.now), Arrived(effect.ref, "node")]
+            elif isinstance(effect, Reserve | Arm | Open):
+                events.append(answers[type(effect)](effect.ref))
+        ready = it.handle(*events)  # type: ignore[arg-type]
+
+
+def ended_at_its_limit(it: Bench, ref: Ref) -> None:
+    """Its cluster says so."""
+    component = it.broker.view.component(ref)
+    assert component is not None
+    native = NativeJob(
+        component.native_id or "",
+        component.submit_time,
+        NativeState.ENDED,
+        "TIMEOUT",
+        SIZE,
+        end_time=it.now,
+        cause=Cause.OVERTIME,
+    )
+    jobs = {tokens.make(INSTANCE, ref): native}
+    it.handle(Observed(component.cluster, Snapshot(it.now, SIZE, SIZE, 0, jobs=jobs)))
+
+
+@pytest.mark.parametrize("ran", [186.0, float(LIMIT)])
+def test_a_script_that_had_too_little_time_left_after_the_barrier_was_not_over_its_limit(
+    it: Bench, ran: float
+) -> None:
+    """The broker died when it had opened one gate, and was away for long."""
+    it.handle(Started(FIRST, it.now, "node"))
+    it.now += 300.0
+    it.handle(Ended(FIRST, it.now, 0))
+    it.now += 200.0
+    it.handle(Started(SECOND, it.now, "node"))
+    it.now += ran
+    ended_at_its_limit(it, SECOND)
+    it.handle(Cleaned(FIRST, started=True, exit_code=0))
+    it.handle(Cleaned(SECOND, started=True, cause=Cause.OVERTIME))
+    (row,) = it.store.jobs.rows(ids=[1])
+    if ran == LIMIT:
+        assert (row["state"], row["reason"]) == (JobState.TIMEOUT.value, "over its time limit")
+    else:
+        assert row["state"] == JobState.FAILED.value
+        assert "before the job's time limit: it had waited at the barrier" in row["reason"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from metabroker.broker import tokens
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
+from metabroker.clusters.simulated.model import State
 from metabroker.runtime.requests import RequestBuilder
 
 from . import account_rules, openpbs
@@ -66,7 +67,7 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
         world.users.ended(row["id"], JobState(row["state"]))
         if (
             row["state"] == JobState.TIMEOUT.value
-            and (len(row["components"]) == 1 or _clocks_agree(world))
+            and not _waited_unseen(world, row)
             and plan.longest + _hidden(world, row) < plan.limit
         ):
             raise Violation(f"P6: job {row['id']} is over its time limit of {plan.limit} s")
@@ -107,10 +108,16 @@ def _hidden(world: World, row: dict[str, Any]) -> float:
     return max(_LONGEST, *(c.hidden for c in world.clusters if c.plan.name in parts), 0.0)
 
 
-def _clocks_agree(world: World) -> bool:
-    """Else nobody can tell how long a component has waited at its barrier, where no broker was: it
-    is ended for its native time limit when its script has run for less."""
-    return world.clocks_right and all(abs(c.offset) < _AGREE for c in world.clusters)
+def _waited_unseen(world: World, row: dict[str, Any]) -> bool:
+    """Whether a cluster has ended a component of several for its native time limit, and nobody can
+    tell, by clocks that do not agree, how much of it that had waited at the barrier."""
+    if world.clocks_right and all(abs(c.offset) < _AGREE for c in world.clusters):
+        return False
+    instance, over = world.store.instance, State.TIMEOUT
+    ended = [j.name for c in world.clusters for j in c.model.jobs.values() if j.state is over]
+    refs = [tokens.parse(instance, name) for name in ended]
+    several = len(row["components"]) > 1
+    return several and any(ref is not None and ref.job == row["id"] for ref in refs)
 
 
 def _none_lost(world: World, rows: dict[int, dict[str, Any]]) -> set[int]:

@@ -227,7 +227,7 @@ class Job:
     inputs: Inputs = NOTHING
     joins: int = 0  # the job whose optional component it is (see `joining`)
     kept: bool = False  # a task that was held: enough others of its array are under way
-    in_vain: int = 0  # times that it was not let through its gate, as this broker has seen it
+    in_vain: int = 0  # times that it was begun, and nobody could go on; as this broker has seen it
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)
     """While it is QUEUED: its siblings in clusters' own queues, in the order of joining those."""

@@ -142,6 +142,7 @@ class Cause(Enum):
     INVALID = "invalid"  # the cluster will never accept it
     REFUSED = "refused"  # for a reason that is not known to last, or to be the cluster's
     OWN = "own"  # for one that may be its own: what its user chose, or where its files are
+    FILES = "files"  # its files cannot be read, or not be written there, just now
     STUCK = "stuck"  # it would stay pending there for long
     UNREACHABLE = "unreachable"  # the cluster does not answer
     GAVE_UP = "gave-up"  # the component left the barrier at its deadline

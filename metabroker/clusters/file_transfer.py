@@ -219,4 +219,5 @@ def _far(what: str) -> Iterator[None]:
     except (Unsafe, TooMany) as error:
         raise ClusterRefusal(Cause.INVALID, f"{what}: {error.strerror}") from error
     except OSError as error:
-        raise ClusterRefusal(Cause.UNREACHABLE, f"{what}: {error.strerror}") from error
+        cause = Cause.OWN if error.errno in (*_THEIRS, errno.EDQUOT) else Cause.UNREACHABLE
+        raise ClusterRefusal(cause, f"{what}: {error.strerror}") from error

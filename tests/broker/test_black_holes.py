@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
-from metabroker.broker.effects import Submit
+from metabroker.broker.effects import Stage, Submit
 from metabroker.broker.events import (
     CancelJob,
     Cleaned,
+    ClusterUnreachable,
     Observed,
     Refused,
     SubmitJob,
     Submitted,
     Tick,
+    Unsure,
 )
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
@@ -164,3 +167,49 @@ def test_a_trial_that_nobody_uses_is_given_to_another() -> None:
     hole.pass_time(600.0)
     assert hole.taken == {second}
     hole.bench.close()
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_files_that_do_not_answer_cost_a_job_no_try(parts: int) -> None:
+    """Nothing of that is its fault: it waits, with growing pauses, for as long as it takes."""
+    bench = Bench({f"hole{number}": 64 for number in range(parts)})
+    new = NewJob("ann", "job", Request((1,) * parts), 600, stages_in=True)
+    moments: list[float] = []
+    bench.handle(SubmitJob(new))
+    for _ in range(2000):
+        looks = [Observed(c, Snapshot(bench.now, 64, 64, 0)) for c in range(parts)]
+        effects = bench.handle(*looks, Tick()).effects
+        for effect in effects:
+            if isinstance(effect, Stage):
+                moments.append(bench.now)
+                why = "cannot write its files: Input/output error"
+                bench.handle(Refused(effect.ref, Step.STAGE, Cause.UNREACHABLE, why))
+        bench.now += 1.0
+    job = bench.broker.view.jobs[1]
+    assert job.state is JobState.QUEUED
+    assert "cannot write its files: Input/output error" in job.reason
+    moments = sorted(set(moments))
+    assert len(moments) > 10
+    assert all(b - a >= 2.0 for a, b in pairwise(moments)), "not at once again"
+    assert moments[-1] - moments[-2] <= 70.0, "nor for ever later"
+    bench.close()
+
+
+def test_a_cluster_that_has_gone_as_a_job_was_submitted_costs_it_no_try() -> None:
+    bench = Bench({"hole": 64})
+    bench.handle(Observed(0, Snapshot(bench.now, 64, 64, 0)))
+    bench.handle(SubmitJob(NewJob("ann", "job", Request((1,)), 600)))
+    for _ in range(5):
+        (component,) = bench.broker.view.jobs[1].components
+        bench.handle(Unsure(component.ref, Step.SUBMIT, "sbatch: no answer"))
+        bench.handle(ClusterUnreachable(0, "it does not answer"))
+        bench.now += bench.settings.submit_timeout + 1
+        bench.handle(Tick())
+        bench.handle(Cleaned(component.ref, shut=True))
+        assert bench.broker.view.jobs[1].state is JobState.QUEUED
+        for _ in range(130):
+            bench.now += 1.0
+            bench.handle(Observed(0, Snapshot(bench.now, 64, 64, 0)), Tick())
+            if bench.broker.view.jobs[1].components:
+                break
+    bench.close()

@@ -160,6 +160,8 @@ def test_a_part_of_an_earlier_try_that_is_written_late_does_no_harm(folder: Path
         (CommandLost("cut"), UnknownOutcome, None),
         (Unreached("no way"), ClusterRefusal, Cause.UNREACHABLE),
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), ClusterRefusal, Cause.UNREACHABLE),
+        (OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)), ClusterRefusal, Cause.OWN),
+        (OSError(errno.ENOENT, os.strerror(errno.ENOENT)), ClusterRefusal, Cause.OWN),
     ],
 )
 @pytest.mark.parametrize("step", ["put", "tree", "get"])

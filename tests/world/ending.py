@@ -20,7 +20,7 @@ from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
 from .home import FOLDER, RESULT
 from .oracle import Violation
-from .scenario import DENIES
+from .scenario import DENIES, LATE
 
 if TYPE_CHECKING:
     from .life import Life
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 _AGREE = 55.0  # seconds
 _LONGEST = 400.0  # seconds for which one fault may hide an end
-# A submission that nobody has answered is looked for: it is no failed one. (A reservation is.)
+# A submission that nobody has answered is looked for: it is no failed one, unless its cluster has
+# answered all else meanwhile. (A reservation is.)
 _UNHEARD = re.compile(r"\b(sbatch|qsub): no answer; given up")
 _KEPT = re.compile(r"/metabroker-(\d+)\.\d+\.kept-[^/]*$")
 
@@ -169,7 +170,9 @@ def at_rest(world: World, life: Life) -> None:
 def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     """No job is FAILED because clusters denied it that could have run in others, and none at all
     because one could not be reached, or has not answered."""
-    if _UNHEARD.search(row["reason"]):
+    parts = {part["cluster"] for part in row["components"]}
+    late = any(fault.what == LATE and fault.where in parts for fault in world.scenario.faults)
+    if _UNHEARD.search(row["reason"]) and not late:
         raise Violation(f"job {row['id']} is FAILED, but not refused: {row['reason']}")
     words = [*DENIALS.items(), *((how, text) for how, (_, text) in openpbs.DENIALS.items())]
     said = next((how for how, text in words if text in row["reason"]), None)

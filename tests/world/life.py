@@ -123,7 +123,8 @@ class Life:
         self.loop.start()
         self.engine.recovered = True
         self.world.oracle.restarted(self.engine.broker)
-        remembered(self.world, self.engine.broker)
+        if self.host.claims():  # else it was stopped as it began, and others have led since
+            remembered(self.world, self.engine.broker)
         for executor in self.executors:
             self.host.process.start(lambda executor=executor: self._poll(executor))  # type: ignore[misc]
         self.left = frozenset(self.world.oracle.left)  # before any look of this life's

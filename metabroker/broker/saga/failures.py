@@ -67,7 +67,7 @@ class Failures:
             return
         # That files cannot be put somewhere says nothing of its processors.
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
-        component.cause = Cause.OWN if files else event.cause
+        component.cause = Cause.FILES if files else event.cause
         component.detail = event.detail
         self._state.outbox.changed(component)
         if event.step is not Step.STAGE:

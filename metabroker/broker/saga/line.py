@@ -167,7 +167,7 @@ class Line:
         if sibling.step is not event.step:
             return
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
-        sibling.cause = Cause.OWN if files else event.cause
+        sibling.cause = Cause.FILES if files else event.cause
         sibling.detail = event.detail
         step, why = event.step.value, event.detail
         self._state.note(now, job, sibling, "refused", step=step, why=why)

@@ -19,7 +19,7 @@ from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState
 
 _IN_VAIN = 3
-"""Times that a job waited at its gate for nothing, after which it keeps its place no more."""
+"""Times that a job was begun for nothing, after which it keeps its place no more."""
 _ROUNDED = 60.0
 """Seconds by which a cluster may seem to end a job too early, and by which clocks may differ."""
 _POLLS = 1.5
@@ -88,15 +88,14 @@ class AttemptOutcome:
         # Nothing but the broker and the way to the cluster lets a job of one component through.
         not_let_through = cause is Cause.GAVE_UP and job.single
         if by is not None and (cause is Cause.STUCK or not_let_through):
-            until = now + self._state.settings.limit_most
-            refusals.pause(job, by.cluster, until)
-            self._queues.retry_at(until)
-            # That it was in vain is told by the job's own gate, which is its user's to write.
-            job.in_vain += not_let_through
-            self.leave(job, JobState.QUEUED, reason, now, old_place=job.in_vain < _IN_VAIN)
+            self._wait(job, by, reason, now, self._state.settings.limit_most, not_let_through)
             return
         if by is not None and refusals.is_black_hole(by):
             self.leave(job, JobState.QUEUED, reason, now)
+            return
+        if by is not None and cause is Cause.FILES:
+            pause = self._state.settings.limit_delay(job.in_vain + 1)
+            self._wait(job, by, reason, now, pause, True)
             return
         job.submission_failures += 1
         if job.submission_failures >= self._state.settings.submission_retries:
@@ -113,12 +112,26 @@ class AttemptOutcome:
             self._queues.retry_at(until)
         self.leave(job, JobState.QUEUED, reason, now)
 
+    def _wait(
+        self, job: Job, by: Component, reason: str, now: float, pause: float, in_vain: bool
+    ) -> None:
+        """No failed submission: the job waits at its place, and is not sent there for `pause`
+        seconds. Whether it was begun `in_vain` is told by what may be its user's to write (files, a
+        gate): so it does not keep its place for ever."""
+        until = now + pause
+        self._queues.refusals.pause(job, by.cluster, until)
+        self._queues.retry_at(until)
+        job.in_vain += in_vain
+        self.leave(job, JobState.QUEUED, reason, now, old_place=job.in_vain < _IN_VAIN)
+
     def no_answer(self, job: Job, component: Component, now: float) -> None:
         """A claim got no answer in time. Where the cluster answers polls meanwhile that counts as a
         refusal."""
         if self._state.ledger.known(component.cluster, now):
             component.cause = Cause.DEADLINE
             self._queues.refusals.not_known_why(job, component, now)
+        else:
+            component.cause = Cause.UNREACHABLE
 
     def _completion_failed(self, job: Job, now: float) -> None:
         """DCS 3.5: to the tail while within the maximum; submission failures start at 0 again."""

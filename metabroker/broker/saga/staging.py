@@ -1,8 +1,10 @@
 """A component's files: sent to its cluster before anything is asked for it there (DCS 3.5), and
 its results brought back when nothing of it runs any more.
 
-A transfer that fails is a failed submission. Results that cannot be brought back in time stay in
-the cluster, and their job has FAILED: it is not run again for that.
+A transfer that takes too long is a failed submission, and so is one that fails for a reason of the
+user's (a quota, a folder that is not there). Where files just cannot be read or written for now
+(`Cause.FILES`) their job waits. Results that cannot be brought back in time stay in the cluster,
+and their job has FAILED: it is not run again for that.
 """
 
 from __future__ import annotations

@@ -115,10 +115,13 @@ class Timers:
         heapq.heappush(self._heap, (time, self._count, what))
 
     def due(self, now: float, most: int) -> list[Ref | int | None]:
-        """What is due, each once, earliest first; `most` of it, and the rest the next time."""
+        """What is due, each once, earliest first; `most` of it, and the rest the next time. That
+        something is due several times in a row costs no more than once: else the queues, which
+        many things ask to look at, could keep all others waiting for ever."""
         found: dict[Ref | int | None, None] = {}
-        while self._heap and self._heap[0][0] <= now and len(found) < most:
-            found[heapq.heappop(self._heap)[2]] = None
+        heap = self._heap
+        while heap and heap[0][0] <= now and (len(found) < most or heap[0][2] in found):
+            found[heapq.heappop(heap)[2]] = None
         return list(found)
 
     def next(self) -> float | None:

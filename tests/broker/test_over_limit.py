@@ -23,7 +23,7 @@ from metabroker.broker.events import (
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import Cause, JobState
+from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
 
@@ -95,3 +95,22 @@ def test_a_script_that_had_too_little_time_left_after_the_barrier_was_not_over_i
     else:
         assert row["state"] == JobState.FAILED.value
         assert "before the job's time limit: it had waited at the barrier" in row["reason"]
+
+
+def test_a_job_that_is_only_cleaned_up_is_not_over_its_time_limit(it: Bench) -> None:
+    """Its scripts have ended, and for a while nobody can read how."""
+    for ref in (FIRST, SECOND):
+        it.handle(Started(ref, it.now, "node"))
+    it.now += 60.0
+    for cluster in (0, 1):
+        it.handle(Observed(cluster, Snapshot(it.now, SIZE, SIZE, 0)))
+        it.now += 60.0
+        it.handle(Observed(cluster, Snapshot(it.now, SIZE, SIZE, 0)))
+    for ref in (FIRST, SECOND):
+        component = it.broker.view.component(ref)
+        assert component is not None and component.step is Step.CLEAN
+    it.ticks(2.0 * LIMIT)
+    for ref, code in ((FIRST, 0), (SECOND, 3)):
+        it.handle(Cleaned(ref, started=True, exit_code=code))
+    (row,) = it.store.jobs.rows(ids=[1])
+    assert (row["state"], row["exit_code"]) == (JobState.FAILED.value, 3)

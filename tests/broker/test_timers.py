@@ -55,3 +55,19 @@ def test_what_is_awaited_is_due_whatever_is_forgotten(timers: list[tuple[int, in
     for now in range(51):
         due = [what for what in kept.due(now, 999) if (float(now), what) in awaited]
         assert due == [what for what in all_of_them.due(now, 999) if (float(now), what) in awaited]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from([None, None, None, 1, 2])), min_size=1)
+)
+def test_what_is_due_many_times_keeps_nothing_waiting(
+    moments: list[tuple[int, int | None]],
+) -> None:
+    timers = Timers()
+    for time, what in moments:
+        timers.set(float(time), what)
+    rounds = 0
+    while len(timers):
+        assert len(timers.due(9.0, 1)) == 1
+        rounds += 1
+    assert rounds <= 2 * sum(1 for _, what in moments if what is not None) + 1

@@ -98,7 +98,7 @@ class Deadlines:
         if job.state is JobState.RUNNING:
             if any(c.suspended and not c.over for c in job.components):
                 self._state.set_deadline(job, now + self._state.settings.overtime_grace)
-            elif job.goal is None:
+            elif job.goal is None and not _is_cleaned(job):
                 self._state.outbox.note(now, job, "over its time limit")
                 self._completion.finish(job, Goal.TIMEOUT, now)
         elif job.irreversible:
@@ -142,3 +142,9 @@ class Deadlines:
             self._plans.give_up(job, "its time has passed", now)
         else:
             self._attempts.come_to_plan(job, now)
+
+
+def _is_cleaned(job: Job) -> bool:
+    """Whether nothing of it is left to be ended: each of its components has ended, or is in its
+    cluster no more, and is being cleaned up. How they ended tells what has become of the job."""
+    return all(component.over or component.step is Step.CLEAN for component in job.components)

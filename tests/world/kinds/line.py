@@ -10,13 +10,14 @@ from tests.world.scenario import (
     COMES_AND_GOES,
     DRAIN,
     LEAVE,
+    ROLLBACK,
     SPAN,
     Fault,
     Scenario,
 )
 
 from .making import single, some
-from .registry import kind
+from .registry import apart, kind
 
 
 @kind
@@ -82,3 +83,21 @@ def _drained_in_line(rng: random.Random, scenario: Scenario) -> Scenario:
     faults += some(rng, scenario, 0.1)
     made = replace(scenario, clusters=clusters, slice=rng.choice((1, 1, scenario.slice)))
     return replace(made, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@apart
+def _lost_choice(rng: random.Random, scenario: Scenario) -> Scenario:
+    """While jobs stand in line the store goes back by a moment. Then the files of one cluster do
+    not answer, and all others go who keep the clusters full."""
+    clusters, faults = kept_full(rng, scenario)
+    jobs = [single(rng, rng.uniform(5, 60), run_time=rng.uniform(60, 200)) for _ in range(12)]
+    back, lasts = rng.uniform(30, 70), rng.uniform(0.5, 5)
+    away, where = back + lasts - rng.uniform(0, 3), rng.choice(clusters).name
+    faults += [
+        Fault(round(back - rng.uniform(1, 10), 3), ROLLBACK, "", 0.0, "copied"),
+        Fault(round(back, 3), ROLLBACK, "", round(lasts, 3), "back"),
+        Fault(round(away, 3), "files", where, round(rng.uniform(20, 60), 3)),
+    ]
+    for cluster in clusters:
+        faults.append(Fault(round(back + lasts + rng.uniform(0, 20), 3), LEAVE, cluster.name))
+    return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults), brokers=1)

@@ -12,6 +12,7 @@ from metabroker.broker.job import Component, Job
 from metabroker.broker.ledger import Ledger
 from metabroker.broker.saga.claims import Claims
 from metabroker.broker.saga.line import Line
+from metabroker.broker.saga.unread import Unread
 from metabroker.broker.states import Phase, Step
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.slurm import SlurmCluster, operations
@@ -130,3 +131,11 @@ def the_queue_is_asked_for_last(stack: contextlib.ExitStack) -> None:
 
     old = swap(stack, SlurmCluster, "_look_at_its_queue", later)
     old_look = swap(stack, operations, "look", look)
+
+
+@mutation
+@among("lost-choice")
+def the_lost_choice_is_not_asked_for(stack: contextlib.ExitStack) -> None:
+    """After the store has gone back a second sibling is let through, though nobody knows whether
+    the first one was."""
+    swap(stack, Unread, "of", lambda self, job: None)

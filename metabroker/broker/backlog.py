@@ -71,6 +71,7 @@ class Backlog:
 
     def __init__(self) -> None:
         self._lines: list[Line[Any]] = []
+        self._next: Line[Any] | None = None
         self.since = 0.0
 
     def __len__(self) -> int:
@@ -83,10 +84,18 @@ class Backlog:
         return made
 
     def work(self, most: int, now: float, contain: Contain) -> None:
-        """So much of it: each line that is not empty has its part."""
+        """So much of it: each line that is not empty has its part. Where there are more of them than
+        is to be done, those that go without are the first the next time."""
         self.since = now
         left = [line for line in self._lines if line]
+        if self._next in left:
+            first = left.index(self._next)
+            left = left[first:] + left[:first]
+        self._next = None
         for number, line in enumerate(left):
+            if not most:
+                self._next = line
+                return
             part = -(-most // (len(left) - number))
             most -= min(part, len(line))
             line.work(part, now, contain)

@@ -84,8 +84,8 @@ class Backlog:
         return made
 
     def work(self, most: int, now: float, contain: Contain) -> None:
-        """So much of it: each line that is not empty has its part. Where there are more of them than
-        is to be done, those that go without are the first the next time."""
+        """So much of it: each line that is not empty has its part. Where there are more of them
+        than is to be done, those that go without are the first the next time."""
         self.since = now
         left = [line for line in self._lines if line]
         if self._next in left:

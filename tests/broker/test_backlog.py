@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metabroker.broker.backlog import Backlog
+from metabroker.broker.backlog import Backlog, Line, T
 from metabroker.broker.tokens import Ref
 
 
@@ -10,10 +10,14 @@ def contained(number: int, error: Exception, _now: float, _ref: Ref | None) -> N
     raise AssertionError(f"{number}: {error}")
 
 
+def made(backlog: Backlog, done: list[T]) -> Line[T]:
+    return backlog.line(lambda thing, _now: done.append(thing))
+
+
 def test_a_line_that_is_never_empty_keeps_no_other_waiting() -> None:
     done: list[str] = []
     backlog = Backlog()
-    lines = [backlog.line(lambda thing, _now: done.append(thing)) for _ in range(3)]
+    lines = [made(backlog, done) for _ in range(3)]
     lines[1].add(["a"])
     lines[2].add(["b", "c"])
     for number in range(9):
@@ -26,7 +30,7 @@ def test_a_line_that_is_never_empty_keeps_no_other_waiting() -> None:
 def test_each_line_has_its_part_of_a_turn() -> None:
     done: list[int] = []
     backlog = Backlog()
-    lines = [backlog.line(lambda thing, _now: done.append(thing)) for _ in range(3)]
+    lines = [made(backlog, done) for _ in range(3)]
     for tens, line in enumerate(lines):
         line.add(range(10 * tens, 10 * tens + 10))
     backlog.work(6, 0.0, contained)

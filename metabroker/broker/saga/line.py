@@ -230,7 +230,8 @@ class Line:
             return "another one of its siblings may have started: nobody has read its records yet"
         if self._state.ledger.drained(cluster):
             return "its cluster is drained"
-        if not self._queues.scheduler_view.may_start(job.seq, cluster, now):
+        may_start = self._queues.scheduler_view.may_start(job.seq, cluster, now)
+        if not may_start or self._before_one_placed(job, cluster):
             return "a job before it may not be overtaken again"
         held_back = self._queues.held_back
         if held_back.limits.hold_back:
@@ -238,6 +239,18 @@ class Line:
             if held_back.beyond(job, job.queue, usage) is not None:
                 return "its user, or its queue, is at a limit"
         return ""
+
+    def _before_one_placed(self, job: Job, cluster: int) -> bool:
+        """Whether one is before it that may not be overtaken again: a pass has placed it, but it
+        is to begin in a later turn, and would wait again if it found no room then."""
+        placed = {*self._queues.decided, *self._queues.stepped_back}
+        was_protected = self._queues.scheduler_view.was_protected
+        others = (self._state.jobs[number] for number in placed if was_protected(number))
+        return any(
+            other.seq < job.seq
+            and (other.request.clusters is None or cluster in other.request.clusters)
+            for other in others
+        )
 
     def cleaned(self, sibling: Component, now: float) -> None:
         """One that may have been let through (see `unread`) was cleaned. If its script has run

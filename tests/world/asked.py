@@ -52,6 +52,12 @@ class Asked:
         if command.argv[0] == "qsub" and done.exit_status in (UNKNOWN_QUEUE, QUEUE_NOT_ENABLED):
             self._submitted.discard(submitted(command.argv))
 
+    def cut(self, command: Command, done: Completed) -> None:
+        """Its answer is `done`, which is not all. Where that ends as a whole one would, nobody can
+        see it, and who asked has not looked."""
+        if done.stdout == "" or done.stdout.endswith("\n"):
+            self.looked.pop(_looked_for(command.argv), None)
+
     def left(
         self,
         token: str,

@@ -152,7 +152,7 @@ class WorldCluster:
         if self.suffers(LIE) and self._lie():
             self.until[LIE] = 0.0
         if not self.suffers("lax"):
-            for job in self.model.overdue(now):
+            for job in [*self.model.overdue(now), *self._outlived()]:
                 if not is_suspended(job):
                     job.extra.setdefault("ending", (State.TIMEOUT, now))
         for job in [j for j in self.model.jobs.values() if j.state is State.RUNNING]:
@@ -160,6 +160,16 @@ class WorldCluster:
         if self.orphans:
             self.orphans -= {process for process in self.orphans if process.over}
         self.others_waiting.look(self.model, self.now())
+
+    def _outlived(self) -> list[SimulatedJob]:
+        """Our running jobs whose reservation has come to its end: theirs has come, too."""
+        return [
+            job
+            for job in self.ours()
+            if job.state is State.RUNNING and job.reservation is not None
+            if job.reservation not in self.model.reservations
+            if job.reservation not in self.disturbed
+        ]
 
     def _want(self, now: float) -> None:
         """Local users always have two jobs waiting."""
@@ -217,7 +227,8 @@ class WorldCluster:
 
     def holds(self, token: str, processors: int) -> bool:
         """Whether a reservation is there with so many processors, or was before a fault; or before
-        its end, if its job was let run beyond its limit, or could not see its gate for a while."""
+        its end, if its job is not dead yet (or was let run beyond its limit), or could not see its
+        gate for a while."""
         if any(_token(name) == token for name in self.disturbed):
             return True
         found = [r for name, r in self.model.reservations.items() if _token(name) == token]
@@ -226,7 +237,8 @@ class WorldCluster:
         now = self.local()
         seen = self.until.get("files", 0.0) + now - self.now()
         late = [j for j in self.ours() if j.start_time is not None and j.start_time < seen]
-        return any(_token(job.name) == token for job in [*self.model.overdue(now), *late])
+        late += [*self.model.overdue(now), *self._outlived()]
+        return any(_token(job.name) == token for job in late)
 
     def _taken(self, job: SimulatedJob, command: Command) -> None:
         text = command.stdin

@@ -45,6 +45,7 @@ class Network:
             if garble:
                 cut = self._rng.randint(0, max(0, len(done.stdout) - 1))
                 done = Completed(done.exit_status, done.stdout[:cut], done.stderr)
+                cluster.asked.cut(command, done)
             if answer:
                 self._world.at(self._world.now + latency, lambda: reply(done))
 

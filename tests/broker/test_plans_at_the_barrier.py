@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from metabroker.broker import tokens
-from metabroker.broker.effects import Submit
-from metabroker.broker.events import Arrived, Observed, Submitted
+from metabroker.broker.effects import Clean, Open, Submit
+from metabroker.broker.events import Armed, Arrived, Observed, Submitted
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.states import JobState
 
 from .bench import INSTANCE
-from .planned import DELFT, Site
+from .planned import DELFT, LEIDEN, Site
 
 
 @pytest.fixture
@@ -61,3 +62,40 @@ def test_who_waited_at_the_barrier_in_a_planned_reservation_is_opened_only_in_ti
     shown = Snapshot(site.now, 32, 32, 32, {token: 8}, {token: native}, clock_offset=0.0)
     site.handle(Observed(DELFT, shown))
     assert (site.job(job.id).state is JobState.WAITING) is not too_long
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_the_barrier_opens_only_if_the_reservations_last_for_the_whole_time_limit(
+    site: Site, short: bool
+) -> None:
+    """A cluster ends what runs in a reservation with it. The broker was away for a while, or
+    somebody has set the cluster's clock."""
+    job = site.planned()
+    submitted(site)
+    (token,) = found = site.reserved[LEIDEN]
+    left = job.time_limit - 60 if short else job.time_limit + 60
+    found[token] = replace(found[token], end_time=site.now + left)
+    site.look()
+    site.handle(*(Arrived(component.ref, "node") for component in job.components))
+    opened = site.handle(*(Armed(component.ref) for component in job.components))
+    assert any(isinstance(effect, Open) for effect in opened) is not short
+    told = [effect for effect in site.pass_time(1) if isinstance(effect, Clean)]
+    assert bool(told) is short
+    if short:
+        events = site.bench.store.jobs.events(job.id)
+        (line,) = [event for event in events if event["what"] == "rolled back"]
+        assert "leiden: not at the barrier in time (its reservation would end" in str(line)
+
+
+def test_a_reservation_is_not_ended_by_a_clock_that_nobody_has_looked_at_since_a_restart(
+    site: Site,
+) -> None:
+    """A cluster whose clock is ahead would end it, and its running job with it, too early."""
+    job = site.planned()
+    submitted(site)
+    site.handle(*(Arrived(component.ref, "node") for component in job.components))
+    opened = site.handle(*(Armed(component.ref) for component in job.components))
+    over = site.now + job.time_limit + site.bench.settings.plan_grace
+    assert [e.until for e in opened if isinstance(e, Open)] == [over, over]
+    again = [e for e in site.bench.restart().effects if isinstance(e, Open)]
+    assert [e.until for e in again] == [None, None]

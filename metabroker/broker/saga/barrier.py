@@ -3,17 +3,24 @@
 A component that waits gives up by itself at a deadline of its own, should the broker not come
 back. So before the barrier opens every component is *armed*: it says that it will wait on. Once all
 are armed none can leave, and opening is the commit of the attempt.
+
+A cluster ends what still runs in a reservation when that ends. One that was planned is for a fixed
+time, which a broker that was away, or somebody who set the cluster's clock, may have used up: then
+the barrier does not open.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metabroker.broker.job import Job
+from metabroker.broker import tokens
+from metabroker.broker.job import Component, Job
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
 
 from .pending import PendingSteps
+
+_CLOCKS = 10.0  # seconds by which the clocks of a broker and its clusters may differ
 
 
 @dataclass(eq=False)
@@ -36,10 +43,27 @@ class Barrier:
     def advance(self, job: Job, now: float) -> None:
         """Arm the components when all have arrived; open when all are armed."""
         if all(c.phase is Phase.ARMED for c in job.components):
-            self.open(job, now)
+            short = next((c for c in job.components if self._ends_early(c, job, now)), None)
+            if short is None:
+                self.open(job, now)
+            elif job.deadline is None or job.deadline > now:
+                short.detail = "its reservation would end before its time limit"
+                self._state.set_deadline(job, now)
         elif all(c.phase is Phase.ARRIVED and c.step is Step.NONE for c in job.components):
             for component in job.components:
                 self._pending.start(component, Step.ARM, now)
+
+    def _ends_early(self, component: Component, job: Job, now: float) -> bool:
+        """Whether its reservation, as its cluster has shown it last, ends before a script that
+        starts now may."""
+        entry = self._state.ledger.entries[component.cluster]
+        if component.planned is None or entry.snapshot is None:
+            return False
+        token = tokens.make(self._state.settings.instance, component.ref)
+        found = entry.snapshot.reservations.get(token)
+        if found is None or found.end_time is None:
+            return False
+        return found.end_time - entry.clock_offset + _CLOCKS < now + job.may_take
 
     def open(self, job: Job, now: float) -> None:
         """The commit: from here on every component's script starts."""

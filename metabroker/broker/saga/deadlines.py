@@ -116,7 +116,7 @@ class Deadlines:
                     for c in job.components
                     if c.step is not Step.NONE or not c.reached(Phase.ARRIVED)
                 ),
-                job.components[0],
+                next((c for c in job.components if c.detail), job.components[0]),
             )
             expected = "sent its files" if late.step is Step.STAGE else _EXPECTED[job.state]
             detail = f"not {expected} in time"

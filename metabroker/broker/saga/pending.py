@@ -149,9 +149,12 @@ class PendingSteps:
         )
 
     def _until(self, component: Component) -> float | None:
-        """When the reservation of one that was planned may end: others are planned after it."""
+        """When the reservation of one that was planned may end: others are planned after it. None:
+        when it does by itself, also before a poll has told what the clock there shows."""
         job = self._state.jobs.get(component.ref.job)
+        entry = self._state.ledger.entries[component.cluster]
         if job is None or job.start_time is None or component.planned is None:
             return None
-        over = job.start_time + job.may_take + self._state.settings.plan_grace
-        return over + self._state.ledger.entries[component.cluster].clock_offset
+        if entry.snapshot is None:
+            return None
+        return job.start_time + job.may_take + self._state.settings.plan_grace + entry.clock_offset

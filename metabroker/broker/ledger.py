@@ -17,7 +17,7 @@ from metabroker.submission.shape import Shape
 from . import nodes
 from .arrivals import Arrivals
 from .drained import Drained
-from .observation import NodeKind, Snapshot
+from .observation import Coming, NodeKind, Snapshot
 from .settings import Settings
 from .upcoming import Upcoming
 
@@ -65,6 +65,14 @@ class LedgerEntry:
         """Processors that the last poll shows as ours by that token: its job's, or what its
         reservation keeps that has begun or begins soon."""
         return 0 if self.snapshot is None else self.snapshot.ours.get(token, 0)
+
+    def maintenance(self, start: float, end: float, needed: int) -> Coming | None:
+        """What keeps so many processors from being had there from `start` to `end`, by the broker's
+        clock: the first maintenance in that time; None: none takes too many."""
+        coming = [c for c in self.upcoming.items if c.maintenance]
+        taken = [c for c in coming if c.start < end and c.end > start]
+        takes = sum(c.processors for c in taken)
+        return taken[0] if taken and takes > self.usable - needed else None
 
 
 @dataclass(frozen=True, slots=True)

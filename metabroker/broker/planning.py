@@ -249,7 +249,7 @@ class Planning:
             return False
         if any(c.step is not Step.NONE for c in parts) or not plans.may_try(job, now):
             return False
-        if self._is_idle(job, now):
+        if self._is_idle(job, now) and not self._meets_maintenance(job, now):
             plans.tried(job, now)
             self._saga.attempts.move(job, float(math.ceil(now + self._soon(job))), now)
             return True
@@ -265,6 +265,16 @@ class Planning:
         plans.tried(job, now)
         self._saga.attempts.move(job, start, now)
         return True
+
+    def _meets_maintenance(self, job: Job, now: float) -> bool:
+        """Whether one of its reservations cannot begin now because of maintenance: when it is
+        moved, it ends as late as before."""
+        entries, settings = self._state.ledger.entries, self._state.settings
+        end = (job.planned or now) + job.time_limit + settings.plan_slack
+        return any(
+            entries[c.cluster].maintenance(now, end, c.processors) is not None
+            for c in job.components
+        )
 
     def _is_disproved(self, job: Job) -> bool:
         """Whether one of its clusters has refused what it was thought to have free, and has not

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from metabroker.broker.effects import Clean
+from metabroker.broker.effects import Clean, Reserve
 from metabroker.broker.observation import Coming
 from metabroker.broker.states import JobState
 from metabroker.policy.availability import Booked
@@ -45,3 +45,20 @@ def test_a_cluster_that_is_reserved_twice_over_is_planned_for_what_is_left_each_
     site.others[DELFT] = [Booked(32, begins - 290, begins - 10), Booked(32, begins, begins + 7200)]
     site.look()
     assert (site.planned().planned or 0) >= begins + 7200
+
+
+@pytest.mark.parametrize("processors", [32, 8])
+def test_it_is_not_tried_to_start_earlier_what_maintenance_keeps_from_that(
+    site: Site, processors: int
+) -> None:
+    """Its reservations would have to last over the maintenance. (Not if that leaves enough.)"""
+    begins = FREE_AT + 300
+    site.coming[DELFT] = [Coming("R1", begins, begins + 600, processors, 0, maintenance=True)]
+    site.others[DELFT] = [Booked(32, begins, begins + 600)]
+    site.look()
+    job = site.planned()
+    assert (job.planned or 0) >= begins + 600
+    site.busy = [24, 24]
+    site.others[DELFT] = [Booked(processors, begins, begins + 600)]
+    moves = [effect for effect in site.pass_time(30) if isinstance(effect, Reserve)]
+    assert bool(moves) is (processors == 8)

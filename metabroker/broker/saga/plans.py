@@ -255,11 +255,10 @@ class Plans:
         reservations, or nodes that are out of service when it is to begin."""
         entry = self._state.ledger.entries[component.cluster]
         start = component.planned or 0.0
-        left, end = entry.usable - component.processors, start + job.time_limit
-        coming = [c for c in entry.upcoming.items if c.maintenance]
-        taken = [c for c in coming if c.start < end and c.end > start]
-        if taken and sum(c.processors for c in taken) > left:
-            return f"maintenance ({taken[0].name}) comes then"
+        found = entry.maintenance(start, start + job.time_limit, component.processors)
+        if found is not None:
+            return f"maintenance ({found.name}) comes then"
+        left = entry.usable - component.processors
         return "too few of its nodes take jobs" if left < 0 and start - now <= SOON else ""
 
 

@@ -84,7 +84,8 @@ def test_the_barrier_opens_only_if_the_reservations_last_for_the_whole_time_limi
     if short:
         events = site.bench.store.jobs.events(job.id)
         (line,) = [event for event in events if event["what"] == "rolled back"]
-        assert "leiden: not at the barrier in time (its reservation would end" in str(line)
+        assert "its plan is given up: component 1 in leiden: its reservation would" in str(line)
+        assert (job.state, job.submission_failures) == (JobState.QUEUED, 0)
 
 
 def test_a_reservation_is_not_ended_by_a_clock_that_nobody_has_looked_at_since_a_restart(

@@ -43,27 +43,26 @@ class Barrier:
     def advance(self, job: Job, now: float) -> None:
         """Arm the components when all have arrived; open when all are armed."""
         if all(c.phase is Phase.ARMED for c in job.components):
-            short = next((c for c in job.components if self._ends_early(c, job, now)), None)
-            if short is None:
+            if self.would_not_last(job, now) is None:
                 self.open(job, now)
-            elif job.deadline is None or job.deadline > now:
-                short.detail = "its reservation would end before its time limit"
+            else:
                 self._state.set_deadline(job, now)
         elif all(c.phase is Phase.ARRIVED and c.step is Step.NONE for c in job.components):
             for component in job.components:
                 self._pending.start(component, Step.ARM, now)
 
-    def _ends_early(self, component: Component, job: Job, now: float) -> bool:
-        """Whether its reservation, as its cluster has shown it last, ends before a script that
-        starts now may."""
-        entry = self._state.ledger.entries[component.cluster]
-        if component.planned is None or entry.snapshot is None:
-            return False
-        token = tokens.make(self._state.settings.instance, component.ref)
-        found = entry.snapshot.reservations.get(token)
-        if found is None or found.end_time is None:
-            return False
-        return found.end_time - entry.clock_offset + _CLOCKS < now + job.may_take
+    def would_not_last(self, job: Job, now: float) -> Component | None:
+        """Of a planned job that would be opened: the component whose reservation, as its cluster
+        has shown it last, ends before a script that starts now may."""
+        armed = all(component.phase is Phase.ARMED for component in job.components)
+        for component in job.components if armed and job.planned is not None else ():
+            entry = self._state.ledger.entries[component.cluster]
+            token = tokens.make(self._state.settings.instance, component.ref)
+            shown = {} if entry.snapshot is None else entry.snapshot.reservations
+            end = shown[token].end_time if token in shown else None
+            if end is not None and end - entry.clock_offset + _CLOCKS < now + job.may_take:
+                return component
+        return None
 
     def open(self, job: Job, now: float) -> None:
         """The commit: from here on every component's script starts."""

@@ -17,6 +17,7 @@ from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 
 from .attempts import Attempts, is_late
+from .barrier import Barrier
 from .claims import Claims
 from .completion import Completion
 from .outcome import AttemptOutcome
@@ -43,6 +44,7 @@ class Deadlines:
     _outcome: AttemptOutcome
     _attempts: Attempts
     _plans: Plans
+    _barrier: Barrier
 
     def awaits(self, time: float, what: Ref | int) -> bool:
         """Whether a timer that was set for that moment is still to be heard."""
@@ -109,6 +111,9 @@ class Deadlines:
             self._completion.finish(job, Goal.FAIL, now)
         elif is_ahead(job):
             self._time_to_begin(job, now)
+        elif (short := self._barrier.would_not_last(job, now)) is not None:
+            why = "its reservation would end before its time limit"
+            self._plans.give_up(job, self._state.blame(short, why), now)
         elif job.state in _EXPECTED:
             late = next(
                 (
@@ -116,7 +121,7 @@ class Deadlines:
                     for c in job.components
                     if c.step is not Step.NONE or not c.reached(Phase.ARRIVED)
                 ),
-                next((c for c in job.components if c.detail), job.components[0]),
+                job.components[0],
             )
             expected = "sent its files" if late.step is Step.STAGE else _EXPECTED[job.state]
             detail = f"not {expected} in time"

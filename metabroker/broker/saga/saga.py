@@ -80,7 +80,7 @@ class Saga:
             plans,
         )
         self.deadlines = Deadlines(
-            state, claims, pending, rollback, completion, outcome, attempts, plans
+            state, claims, pending, rollback, completion, outcome, attempts, plans, barrier
         )
         replies = Replies(state, queues, claims, pending, attempts, completion, line)
         failures = Failures(

@@ -86,6 +86,7 @@ class WorldCluster:
         self._ids_again = 0.0, 0  # till when no other job gets an id that is lower
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
+        self.cut_short: Callable[[WorldCluster, SimulatedJob], None] = lambda *_: None
         self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on
         self.others_waiting = OthersWaiting()
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
@@ -152,14 +153,22 @@ class WorldCluster:
         if self.suffers(LIE) and self._lie():
             self.until[LIE] = 0.0
         if not self.suffers("lax"):
-            for job in [*self.model.overdue(now), *self._outlived()]:
-                if not is_suspended(job):
-                    job.extra.setdefault("ending", (State.TIMEOUT, now))
+            self._end_overdue(now)
         for job in [j for j in self.model.jobs.values() if j.state is State.RUNNING]:
             self._follow(job, now)
         if self.orphans:
             self.orphans -= {process for process in self.orphans if process.over}
         self.others_waiting.look(self.model, self.now())
+
+    def _end_overdue(self, now: float) -> None:
+        """Jobs over their time limit, and ours whose reservation is over, are told to end."""
+        outlived = self._outlived()
+        for job in outlived:
+            if "ending" not in job.extra:
+                self.cut_short(self, job)
+        for job in [*self.model.overdue(now), *outlived]:
+            if not is_suspended(job):
+                job.extra.setdefault("ending", (State.TIMEOUT, now))
 
     def _outlived(self) -> list[SimulatedJob]:
         """Our running jobs whose reservation has come to its end: theirs has come, too."""

@@ -23,6 +23,7 @@ from .administrator import Administrator
 from .arrays import too_many
 from .befalling import befall
 from .cluster import WorldCluster
+from .cut_short import ends_with_its_reservation
 from .dependencies import too_early
 from .ending import at_rest, at_the_end
 from .errors import no_error_of_its_own
@@ -115,6 +116,7 @@ class World:
                 self.home.holds(inputs(index))
         for cluster in self.clusters:
             cluster.files.fate = partial(self.network.step_fate, cluster)
+            cluster.cut_short = partial(ends_with_its_reservation, self)
         self.last_fault = 0.0
         self.back = RolledBack(self)
 

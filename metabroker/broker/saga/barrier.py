@@ -20,7 +20,7 @@ from metabroker.broker.states import JobState, Phase, Step
 
 from .pending import PendingSteps
 
-_CLOCKS = 10.0  # seconds by which the clocks of a broker and its clusters may differ
+_MARGIN = 5.0  # seconds: gates take a moment to open, and clusters tell no part of a second
 
 
 @dataclass(eq=False)
@@ -60,7 +60,7 @@ class Barrier:
             token = tokens.make(self._state.settings.instance, component.ref)
             shown = {} if entry.snapshot is None else entry.snapshot.reservations
             end = shown[token].end_time if token in shown else None
-            if end is not None and end - entry.clock_offset + _CLOCKS < now + job.may_take:
+            if end is not None and end - entry.clock_offset - _MARGIN < now + job.may_take:
                 return component
         return None
 

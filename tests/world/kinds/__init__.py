@@ -4,7 +4,7 @@ One world in sixteen is of some kind; a planted mistake that only such worlds ca
 in these (`mutations.planting.among`). Of the world that it is made of a kind keeps some faults.
 """
 
-from . import accounts, brokers, clusters, joining, line, moments, users
+from . import accounts, brokers, clusters, joining, line, moments, plans, users
 from .registry import FOR_SEVERAL, KINDS, special
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "joining",
     "line",
     "moments",
+    "plans",
     "special",
     "users",
 ]

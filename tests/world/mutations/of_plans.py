@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from metabroker.broker.job import Job
+from metabroker.broker.job import Component, Job
 from metabroker.broker.planning import Planning
 from metabroker.broker.saga.deadlines import Deadlines
+from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.saga.plans import Plans, is_ahead
 from metabroker.broker.states import Step
 
@@ -71,3 +72,16 @@ def given_up_plans_free_what_they_never_had(stack: contextlib.ExitStack) -> None
         old(self, job, why, now)
 
     old = swap(stack, Plans, "give_up", give_up)
+
+
+@mutation
+@among("late-plans")
+def reservations_end_before_the_limit(stack: contextlib.ExitStack) -> None:
+    """The end of a planned job's reservations is set to when half of its time limit is over."""
+
+    def until(self: Any, component: Component) -> float | None:
+        end: float | None = old(self, component)
+        job = self._state.jobs.get(component.ref.job)
+        return end if end is None or job is None else end - job.may_take / 2
+
+    old = swap(stack, PendingSteps, "_until", until)

@@ -85,8 +85,9 @@ class AttemptOutcome:
             state = JobState.QUEUED if able else JobState.FAILED
             self.leave(job, state, reason, now, old_place=waits)
             return
-        # Nothing but the broker and the way to the cluster lets a job of one component through.
-        not_let_through = cause is Cause.GAVE_UP and job.single
+        # Nothing but the broker, and the way to the cluster, lets a component through its gate; and
+        # it waits there for longer than the broker would let it.
+        not_let_through = cause is Cause.GAVE_UP
         if by is not None and (cause is Cause.STUCK or not_let_through):
             self._wait(job, by, reason, now, self._state.settings.limit_most, not_let_through)
             return

@@ -116,7 +116,7 @@ class Records:
             self._pending.start(component, Step.CLEAN, now)
         else:
             reason = self._state.blame(component, "gave up waiting at the barrier")
-            self._rollback.roll_back(job, now, reason)
+            self._rollback.roll_back(job, now, reason, component)
 
 
 def take_over(component: Component, job: Job | None, event: Cleaned, now: float) -> None:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from .world import World
 
 _NEARLY = 25.0  # seconds: clocks differ, and go at different rates
-_AT_ONCE = (
-    15.0  # seconds after the commit in which gates are opened where nothing stands in the way
-)
+_AT_ONCE = 15.0  # seconds from the commit to a start where nothing stands in the way
 
 
 def ends_with_its_reservation(world: World, cluster: WorldCluster, job: SimulatedJob) -> None:

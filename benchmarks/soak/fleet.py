@@ -24,6 +24,7 @@ from .kind import Everywhere
 
 LEASE = 4.0  # seconds: brokers are stopped, and cut off, for less than that and for more
 _OF_DATABASES = ("database killed", "database ended", CLOCK, "way cut", "way silent")
+_TIMED = ["--log-format", "json"]  # each line has its time
 _OF_JOBS = "scontrol show hostnames "  # which each job runs by itself, by the path of its broker
 
 
@@ -114,6 +115,7 @@ def house(
     with ExitStack() as stack:
         if brokers == 1:
             site = Site(folder, kind, settings)
+            site.words = _TIMED
             stack.callback(site.close)
             yield House([site])
             return
@@ -125,6 +127,7 @@ def house(
         for number in range(1, brokers + 1):
             ways.append(stack.enter_context(closing(Proxy(server.port))))
             broker = Broker(folder, f"b{number}", kind, server.url(name, ways[-1].port))
+            broker.words = _TIMED
             broker.configure({**settings, "lease": f"{LEASE:g}s"})
             stack.callback(broker.close)
             found.append(broker)

@@ -58,8 +58,7 @@ def serve(
 
     def anew() -> None:
         # Who shall end ends: the wish would be lost with the rest, and nothing can be begun now.
-        if not signals.told_to_end():
-            signals.hand_on()
+        if signals.hand_on():
             reexec()
 
     try:
@@ -92,11 +91,10 @@ def _keep_serving(daemon: Daemon, notifier: Notifier, signals: Signals, again: R
     """Until it shall end, or cannot go on."""
     told = daemon.summary
     notifier.ready(told)
-    while not signals.stop.is_set() and daemon.alive and not daemon.replaced:
-        signals.news.wait(1.0)
-        signals.news.clear()
-        if signals.reload.is_set() and again is not None:
-            signals.reload.clear()
+    while not signals.stop and daemon.alive and not daemon.replaced:
+        signals.wait(1.0)
+        if signals.reload and again is not None:
+            signals.reload = False
             notifier.reloading()
             _reload(daemon, again)
             told = ""

@@ -97,6 +97,59 @@ def test_a_script_that_had_too_little_time_left_after_the_barrier_was_not_over_i
         assert "before the job's time limit: it had waited at the barrier" in row["reason"]
 
 
+def test_a_component_that_never_started_its_script_was_not_over_its_limit(it: Bench) -> None:
+    """The same, but for longer: its cluster ended it at its gate."""
+    it.handle(Started(FIRST, it.now, "node"))
+    it.now += LIMIT + 60.0
+    it.handle(Ended(FIRST, it.now - 300.0, 0))
+    ended_at_its_limit(it, SECOND, 0.0)
+    it.handle(Cleaned(FIRST, started=True, exit_code=0))
+    it.handle(Cleaned(SECOND, cause=Cause.OVERTIME))
+    (row,) = it.store.jobs.rows(ids=[1])
+    assert row["state"] == JobState.FAILED.value
+    assert "leiden" in row["reason"] and "before its script started" in row["reason"]
+    assert "it had waited at the barrier for too long" in row["reason"]
+
+
+def test_a_job_of_which_no_script_was_started_in_time_is_tried_again(it: Bench) -> None:
+    """It is no fault of its own: it keeps its place."""
+    it.now += LIMIT + 60.0
+    for ref in (FIRST, SECOND):
+        ended_at_its_limit(it, ref, 0.0)
+    for ref in (FIRST, SECOND):
+        it.handle(Cleaned(ref, cause=Cause.OVERTIME))
+    (row,) = it.store.jobs.rows(ids=[1])
+    assert (row["state"], row["submission_failures"]) == (JobState.QUEUED.value, 0)
+    assert "before its script started" in row["reason"]
+
+
+@pytest.mark.parametrize("began", [None, 400.0, 0.0])
+def test_the_brokers_own_deadline_is_no_time_limit_of_what_has_not_had_it(
+    it: Bench, began: float | None
+) -> None:
+    """One component has ended well. The other one never started its script, or `began` it so many
+    seconds too late; the deadline of the job is for both."""
+    started = it.now
+    it.handle(Started(FIRST, started, "node"))
+    if began is not None:
+        it.now += began
+        it.handle(Started(SECOND, it.now, "node"))
+    it.handle(Ended(FIRST, it.now, 0))
+    it.handle(Cleaned(FIRST, started=True, exit_code=0))
+    it.ticks(started + LIMIT + 120.0 - it.now)
+    component = it.broker.view.component(SECOND)
+    assert component is not None and component.step is Step.CLEAN
+    ended = None if began is None else it.now
+    it.handle(Cleaned(SECOND, started=began is not None, cause=Cause.KILLED, end_time=ended))
+    (row,) = it.store.jobs.rows(ids=[1])
+    if began == 0.0:
+        assert (row["state"], row["reason"]) == (JobState.TIMEOUT.value, "over its time limit")
+        return
+    assert row["state"] == JobState.FAILED.value
+    when = "before its script started" if began is None else "before the job's time limit"
+    assert f"{when}: it had waited at the barrier for too long" in row["reason"]
+
+
 def test_a_job_that_is_only_cleaned_up_is_not_over_its_time_limit(it: Bench) -> None:
     """Its scripts have ended, and for a while nobody can read how."""
     for ref in (FIRST, SECOND):

@@ -96,6 +96,7 @@ class Site:
         self.client = Client(self.socket, timeout=60.0, patience=60.0)
         self.process: forked.Process | None = None
         self.prefix: list[str] = []  # words before the daemon's own, such as `prlimit ...`
+        self.words: list[str] = []  # of `serve` itself, beside the configuration
         self.module = "tests.daemon.killing"  # what `start` runs when it is given options
         self.forks = True  # or else its daemon is a Python of its own, as it is for users
         self.instance = "unknown"
@@ -124,7 +125,7 @@ class Site:
     def start(self, *options: str, wait: bool = True) -> None:
         """Start `metabroker serve`; with options, the one that dies or pauses at a point."""
         module, *words = [self.module] if options else ["metabroker", "serve"]
-        words += ["--config", str(self.config), *options]
+        words += ["--config", str(self.config), *self.words, *options]
         words += ["--flags", str(self.flags)] if options else []
         with self.log.open("ab") as log, open(os.devnull) as nothing:
             if forked.FORKS and self.forks and not self.prefix:

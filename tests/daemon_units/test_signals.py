@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
+from metabroker.daemon.signals import Signals
 
 # The first thread counts, and comes to no handler meanwhile.
 BUSY = """
@@ -22,11 +29,12 @@ def beside():
         time.sleep(0.01)
     if "before" in sys.argv:
         send()
-    print(signals.stop.is_set(), signals.told_to_end(), signals.reload.is_set(), flush=True)
+    print(signals.stop, signals.told_to_end(), signals.reload, flush=True)
     if "after" in sys.argv:
         signals.hand_on()
         send()
-        print(signals.stop.is_set(), flush=True)
+        # Another thread may see that it shall end, and ask too.
+        print(signals.told_to_end(), flush=True)
         os.execv(sys.executable, [sys.executable, "-c", NEXT])
     os._exit(0)
 
@@ -34,7 +42,7 @@ NEXT = '''
 import os
 from metabroker.daemon.signals import Signals
 signals = Signals(reloads=True)
-print(signals.stop.is_set(), signals.news.is_set(), "METABROKER_SIGNALS" in os.environ)
+print(signals.stop, not signals._news.empty(), "METABROKER_SIGNALS" in os.environ)
 '''
 signals = Signals(reloads=True)
 threading.Thread(target=beside).start()
@@ -62,6 +70,65 @@ def test_it_is_handed_on_to_the_next_start() -> None:
 def test_another_signal_is_no_wish_to_end() -> None:
     assert lines("SIGHUP", "before", "after")[0] == "False False False"
     assert lines("SIGHUP", "after")[-1] == "False False False"
+
+
+def test_two_threads_that_ask_at_once_both_hear_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them has read it, and has not told yet."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
+    wakeup = signal.set_wakeup_fd(-1)
+    try:
+        signals = Signals(reloads=False)
+        into = signal.set_wakeup_fd(-1)
+        os.write(into, bytes([signal.SIGTERM]))
+        reads, read, go = threading.Event(), os.read, threading.Event()
+
+        def slow(pipe: int, most: int) -> bytes:
+            try:
+                return read(pipe, most)
+            finally:
+                if not reads.is_set():
+                    reads.set()
+                    go.wait(30)
+
+        monkeypatch.setattr(os, "read", slow)
+        with ThreadPoolExecutor(2) as threads:
+            first = threads.submit(signals.told_to_end)
+            assert reads.wait(30)
+            second = threads.submit(signals.hand_on)
+            with contextlib.suppress(TimeoutError):
+                second.result(0.2)
+            go.set()
+            assert first.result(30) and not second.result(30)
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+FLOODED = """
+import os, signal
+from metabroker.daemon.signals import Signals
+
+signals = Signals(reloads=True)
+waiting = os.getpid()
+if os.fork() == 0:
+    for _ in range(100_000):
+        os.kill(waiting, signal.SIGHUP)
+    os.kill(waiting, signal.SIGTERM)
+    os._exit(0)
+while not signals.stop:
+    signals.wait(1.0)
+print("ends")
+"""
+
+
+def test_one_that_comes_while_it_is_waited_for_does_not_make_the_daemon_hang() -> None:
+    """In whichever moment of that wait: a handler runs in the middle of it."""
+    with subprocess.Popen([sys.executable, "-c", FLOODED], stdout=subprocess.PIPE) as flooded:
+        try:
+            assert flooded.communicate(timeout=60)[0] == b"ends\n"
+        finally:
+            flooded.kill()
 
 
 @pytest.mark.parametrize("named", ["", "x", "-1", "99999", "0"])

@@ -20,6 +20,7 @@ from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
 from .home import FOLDER, RESULT
 from .oracle import Violation
+from .overtime import had_its_time
 from .scenario import DENIES, LATE
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
             and plan.longest + _hidden(world, row) < plan.limit
         ):
             raise Violation(f"P6: job {row['id']} is over its time limit of {plan.limit} s")
+        had_its_time(world, row)
         refs = [
             Ref(row["id"], row["attempt"], part["component"], part["term"])
             for part in row["components"]

@@ -37,16 +37,18 @@ class AttemptOutcome:
         """All components are over: what that makes of their job."""
         parts = job.components
         failed = next((c for c in parts if not c.succeeded), None)
+        late = any(self._over_limit(c, job) for c in parts)
         if failed is None:
             self.leave(job, JobState.COMPLETED, "", now, exit_code=0)
         elif job.goal is Goal.CANCEL:
             self.leave(job, JobState.CANCELLED, f"cancelled by {job.by}", now)
-        elif job.goal is not Goal.TIMEOUT and _untold(job):
+        elif _untold(job) and not (late and job.goal is Goal.TIMEOUT):
             self.leave(job, JobState.HELD, self._state.blame(failed, _ending(failed)), now)
-        elif job.goal is Goal.TIMEOUT or any(self._over_limit(c, job) for c in parts):
+        elif late:
             self.leave(job, JobState.TIMEOUT, "over its time limit", now)
         elif not any(c.started for c in parts):
-            reason = self._state.blame(failed, failed.detail or "not started")
+            said = _too_late(failed) if _was_overdue(failed, job) else failed.detail
+            reason = self._state.blame(failed, said or "not started")
             self.submission_failed(job, reason, now, failed)
         elif all(c.succeeded or c.cause is Cause.RESULTS for c in parts):
             # It has run well: running it again would not bring them.
@@ -59,11 +61,17 @@ class AttemptOutcome:
             self._completion_failed(job, now)
 
     def _over_limit(self, component: Component, job: Job) -> bool:
-        """Whether its cluster ended it at the job's time limit. That of a native job runs from its
-        own start: what waits at the barrier for very long has less left for its script."""
+        """Whether it was ended at the job's time limit, by its cluster or by the broker. Both count
+        from the start of a native job: what waits at the barrier for very long has less left for
+        its script, or has nothing left and never starts it."""
+        told = component.cause is Cause.OVERTIME or job.goal is Goal.TIMEOUT
+        if component.succeeded or not told:
+            return False
+        if job.single:
+            return True
         began, ended = component.start_time, component.end_time
-        if component.cause is not Cause.OVERTIME or job.single or began is None or ended is None:
-            return component.cause is Cause.OVERTIME
+        if began is None or ended is None:
+            return component.started
         if abs(self._state.ledger.entries[component.cluster].clock_offset) > _ROUNDED:
             return True  # a start is told by the broker's clock where they differ (see `records`)
         return not 0.0 <= ended - began < job.time_limit - _ROUNDED
@@ -87,7 +95,7 @@ class AttemptOutcome:
             return
         # Nothing but the broker, and the way to the cluster, lets a component through its gate; and
         # it waits there for longer than the broker would let it.
-        not_let_through = cause is Cause.GAVE_UP
+        not_let_through = cause in (Cause.GAVE_UP, Cause.OVERTIME)
         if by is not None and (cause is Cause.STUCK or not_let_through):
             self._wait(job, by, reason, now, self._state.settings.limit_most, not_let_through)
             return
@@ -140,10 +148,7 @@ class AttemptOutcome:
         failed = [c for c in job.components if not c.succeeded]
         # Of those that were killed, the one that was gone first: the others ended because of it.
         first = min(failed, key=lambda c: (_blamed_last(c), c.asked_at))
-        why = _ending(first)
-        if first.cause is Cause.OVERTIME:  # see `_over_limit`
-            why = f"{why} before the job's time limit: it had waited at the barrier for too long, "
-            why += "while the broker or the way to a cluster was away"
+        why = _too_late(first) if _was_overdue(first, job) else _ending(first)
         reason = self._state.blame(first, why)
         if job.completion_failures > self._state.settings.completion_retries:
             self.leave(job, JobState.FAILED, reason, now, exit_code=first.exit_code)
@@ -211,6 +216,21 @@ def _blamed_last(component: Component) -> int:
     if component.cause is Cause.EXIT and component.exit_code is None:
         return 1  # its cluster says so, and not with which
     return {Cause.EXIT: 0, Cause.KILLED: 2, None: 2}.get(component.cause, 1)
+
+
+def _was_overdue(component: Component, job: Job) -> bool:
+    """Whether nothing but its native job's time limit, or the broker's deadline, has ended it."""
+    by_broker = job.goal is Goal.TIMEOUT and component.cause in (None, Cause.KILLED)
+    return component.cause is Cause.OVERTIME or by_broker
+
+
+def _too_late(component: Component) -> str:
+    """That its script had less time than its job's limit, in words: see `_over_limit`."""
+    began = "before the job's time limit" if component.started else "before its script started"
+    return (
+        f"{_ending(component)} {began}: it had waited at the barrier for too long, while the "
+        "broker or the way to a cluster was away"
+    )
 
 
 def _ending(component: Component) -> str:

@@ -29,12 +29,17 @@ from .registry import apart
 @apart
 def _opened_in_part(rng: random.Random, scenario: Scenario) -> Scenario:
     """The broker dies when it has opened one gate of several, and is away for longer than a
-    component waits for its barrier: those that are armed wait on."""
+    component waits for its barrier: those that are armed wait on, perhaps for longer than their
+    native jobs may take."""
     jobs, faults = list(scenario.jobs), some(rng, scenario, 0.1)
     for _ in range(2):
         at, runs = rng.uniform(5, 120), round(rng.uniform(100, 200), 3)
-        jobs.append(several(rng, at, scenario, run_time=runs))
-        lasts = round(rng.uniform(70, 200), 3)
+        if rng.random() < 0.3:
+            jobs.append(several(rng, at, scenario, run_time=round(runs / 4, 3), limit=60))
+            lasts = round(rng.uniform(150, 350), 3)
+        else:
+            jobs.append(several(rng, at, scenario, run_time=runs))
+            lasts = round(rng.uniform(70, 200), 3)
         faults.append(Fault(round(at - 0.1, 3), "crash", "", lasts, "Open"))
     return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
 

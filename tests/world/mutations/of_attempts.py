@@ -15,6 +15,7 @@ from metabroker.broker.saga.barrier import Barrier
 from metabroker.broker.saga.completion import Completion
 from metabroker.broker.saga.deadlines import Deadlines
 from metabroker.broker.saga.failures import Failures
+from metabroker.broker.saga.outcome import AttemptOutcome
 from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.saga.rollback import Rollback
@@ -297,3 +298,15 @@ def deadlines_of_another_clock(stack: contextlib.ExitStack) -> None:
             self._state.timers.set(job.deadline, job.id)
 
     swap(stack, Deadlines, "resume", resume)
+
+
+@mutation
+@among("opened-in-part")
+def a_time_limit_of_what_never_started(stack: contextlib.ExitStack) -> None:
+    """Whatever a cluster, or the broker, ends for the time that its native job took was over its
+    job's time limit; also what has never started its script."""
+
+    def over_limit(self: Any, component: Component, job: Job) -> bool:
+        return component.cause is Cause.OVERTIME or job.goal is Goal.TIMEOUT
+
+    swap(stack, AttemptOutcome, "_over_limit", over_limit)

@@ -27,6 +27,7 @@ Json = dict[str, Any]
 BOUND = 60.0  # seconds until nothing is left, once all is healed and the last job has ended (P4)
 _DRAIN = 420.0  # seconds in which the last jobs must end, once all is healed
 _OWED = 60.0
+_BEFORE, _LONG = 30.0, 300.0  # seconds before and after, of which a story tells the faults
 _SETTLE = 2.0  # seconds until a daemon that has nothing to do has come to rest
 SETTINGS: Json = {
     "policy": "EQ-LF",
@@ -119,7 +120,7 @@ def _run(plan: Plan, brokers: House, kind: Everywhere, say: Callable[[str], None
         outcome.report["daemon"] = {**figures(gauge.samples), "quiet": {"last": quiet}}
     else:
         outcome.report["brokers"] = _led(outcome.verdict, brokers)
-    _finish(outcome, brokers, lives)
+    _finish(outcome, brokers, lives, people, faults)
     outcome.report["violations"] = [
         {"job": job, "what": what} for job, what in outcome.verdict.violations
     ]
@@ -256,11 +257,17 @@ def _results(outcome: Outcome, site: Site, people: People) -> None:
                 outcome.verdict.broken(told.job, f"the results of component {part['index']}")
 
 
-def _finish(outcome: Outcome, brokers: House, lives: list[Lives]) -> None:
+def _finish(
+    outcome: Outcome, brokers: House, lives: list[Lives], people: People, faults: Faults
+) -> None:
     """Tell the story of each violation, hold the last daemon against a fresh one, and end all."""
     for number, what in outcome.verdict.violations[:20]:
         shown = "" if number is None else json.dumps(brokers.sites[0].show(number), indent=1)
-        outcome.stories.append(f"{what}\n{shown}")
+        about = next((told for told in people.told if told.job == number), None)
+        since = time.time() if about is None else about.submitted
+        until = since + _LONG if about is None or about.heard is None else about.heard
+        near = "\n".join(map(str, judging.between(faults.happened, since - _BEFORE, until)))
+        outcome.stories.append(f"{what}\n{about}\n{near}\n{shown}")
     if brokers.database is None:
         _against_fresh(outcome, lives[0])
     for site in brokers.sites:

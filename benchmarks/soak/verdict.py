@@ -29,8 +29,9 @@ from .users import Told
 
 Json = dict[str, Any]
 _HIDDEN = 15.0  # seconds after a fault in which a cluster may not know of an end yet
-
 _WHOLE = 1.0  # seconds: Slurm counts whole ones, from the one in which a job starts
+_LAUNCHED = 5.0  # seconds from a job's start, as Slurm counts, to its script's
+_LAUNCHED_LATE = 20.0  # the same where a node daemon stood still
 
 
 @dataclass
@@ -153,11 +154,15 @@ def _honest(verdict: Verdict, one: Told, job: Json, truth: Truth, faults: list[F
         verdict.broken(number, f"P6: COMPLETED, but its scripts ended with {codes}")
     if state == "CANCELLED" and not one.cancelled:
         verdict.broken(number, "P6: CANCELLED, and nobody asked for that")
-    if state == "TIMEOUT" and _ran(one, job, truth, faults) < one.plan.limit - _WHOLE:
+    hidden = _hidden(one, job, faults)
+    late = _WHOLE
+    if _stepped(faults):  # its script's own start counts
+        late += _LAUNCHED_LATE if hidden else _LAUNCHED
+    if state == "TIMEOUT" and _ran(one, job, truth, faults) < one.plan.limit - late:
         verdict.broken(number, "P6: TIMEOUT before its time limit")
     if state != "FAILED":
         return
-    if well and not _hidden(job, faults):
+    if well and not hidden:
         verdict.broken(number, f"P6: FAILED ({job['reason']}), but all its scripts ended well")
     elif well:
         verdict.end_unknown += 1
@@ -168,21 +173,29 @@ def _honest(verdict: Verdict, one: Told, job: Json, truth: Truth, faults: list[F
 def _ran(one: Told, job: Json, truth: Truth, faults: list[Fault]) -> float:
     """For how many seconds a job was there at most. Times are told by the database's clock: where
     that was stepped, its scripts and its user tell, by the machine's."""
-    if not any(fault.what == CLOCK for fault in faults):
+    if not _stepped(faults):
         return float(job["end_time"] - job["submit_time"])
     began = truth.began(one.job) or one.submitted
     return (time.time() if one.heard is None else one.heard) - began
 
 
-def _hidden(job: Json, faults: list[Fault]) -> bool:
-    """Whether a fault hit one of the job's clusters while it was there, or just before."""
+def _hidden(one: Told, job: Json, faults: list[Fault]) -> bool:
+    """Whether a fault hit one of the job's clusters while it was there, or just before; by its
+    user's clock where the database's was stepped."""
     clusters = {part["cluster"] for part in job["components"]}
-    return any(
-        fault.where in clusters
-        and fault.began <= job["end_time"]
-        and fault.ended >= job["submit_time"] - _HIDDEN
-        for fault in faults
-    )
+    began, ended = job["submit_time"], job["end_time"]
+    if _stepped(faults):
+        began, ended = one.submitted, time.time() if one.heard is None else one.heard
+    return any(fault.where in clusters for fault in between(faults, began - _HIDDEN, ended))
+
+
+def between(faults: Iterable[Fault], began: float, ended: float) -> list[Fault]:
+    """Those of a time."""
+    return [fault for fault in faults if fault.began <= ended and fault.ended >= began]
+
+
+def _stepped(faults: list[Fault]) -> bool:
+    return any(fault.what == CLOCK for fault in faults)
 
 
 def by_state(jobs: Iterable[Json]) -> dict[str, int]:

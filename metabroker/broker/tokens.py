@@ -87,6 +87,12 @@ def parse(instance: str, text: str) -> Ref | None:
     return Ref(int(match[2]), int(match[3]), int(match[4]), int(match[5] or 0))
 
 
+def is_another(name: str, token: str) -> bool:
+    """Whether `name` is a token of the same broker as this one, and not this one."""
+    found, own = _TOKEN.fullmatch(name), _TOKEN.fullmatch(token)
+    return found is not None and own is not None and name != token and found[1] == own[1]
+
+
 def kept(ref: Ref) -> str:
     """The folder, in the job's own one in its cluster, of results that cannot be brought back. It
     is for people: its name has the term, if there was more than one, and no proof."""

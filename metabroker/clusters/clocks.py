@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
+from metabroker.broker import tokens
 from metabroker.broker.observation import NativeJob
 
 from .command_errors import Garbled, answered
@@ -55,11 +56,15 @@ class ClockWatch:
         return 1
 
     def dated(
-        self, done: NativeSubmission, listed: Callable[[], Operation[list[NativeJob]]]
+        self,
+        done: NativeSubmission,
+        token: str,
+        listed: Callable[[], Operation[list[tuple[str, NativeJob]]]],
     ) -> Operation[NativeSubmission]:
         """What was just submitted, with its submit time by the cluster's clock: its script may
         rename it before a poll shows it, and then only its id and that time tell which it is.
-        `listed` asks for the job by its id, where the clock was never told.
+        `listed` asks for the job by its id, where the clock was never told. (One that bears another
+        token has been given that id since.)
 
         Raises:
             UnknownOutcome: the cluster does not answer: the job is looked for by its token.
@@ -72,5 +77,9 @@ class ClockWatch:
             jobs = yield from answered(listed())
         except ClusterRefusal as refusal:
             raise UnknownOutcome(refusal.detail) from refusal
-        times = [job.submit_time for job in jobs if job.native_id == done.native_id]
+        times = [
+            job.submit_time
+            for name, job in jobs
+            if job.native_id == done.native_id and not tokens.is_another(name, token)
+        ]
         return replace(done, submit_time=times[0] if times else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.port import UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
-from metabroker.clusters.transports.base import CommandLost
+from metabroker.clusters.transports.base import CommandLost, Completed
 from metabroker.clusters.transports.local import LocalTransport
 from tests.clusters.gate.making import order
 from tests.clusters.slurm.drive import Answer, Told, drive, job, said
@@ -47,6 +48,16 @@ def test_where_the_clock_was_never_told_the_cluster_is_asked(kind: Make, tmp_pat
     it, taken, listed = kind(600.0)
     done = drive(it.submit(order(tmp_path)), [taken, listed], Told(NOW))
     assert done.submit_time == CAME
+
+
+@KINDS
+def test_the_time_of_another_component_that_was_given_its_id_is_not_its_own(
+    kind: Make, tmp_path: Path
+) -> None:
+    it, taken, listed = kind(600.0)
+    assert isinstance(listed, Completed)
+    given = replace(listed, stdout=listed.stdout.replace("my-run", "mb-abcdef01-99-1-0"))
+    assert drive(it.submit(order(tmp_path)), [taken, given], Told(NOW)).submit_time is None
 
 
 @KINDS

@@ -124,6 +124,30 @@ def test_where_the_databases_clock_was_stepped_others_tell_how_long_it_ran() -> 
     assert found(odd, [], {}, told=early, faults=stepped) == ["P6"]
 
 
+def test_where_the_databases_clock_was_stepped_a_fault_is_found_by_the_users_clock() -> None:
+    stepped = Fault(CLOCK, "database", 50.0, 50.0)
+    odd = {**job("FAILED", None), "submit_time": 7000.0, "end_time": 7010.0}
+    told = Told(PLAN, 1, 100.0, {1}, state="FAILED", heard=110.0)
+    assert found(odd, runs(*BOTH), WELL, told=told, faults=(stepped, KILLED)) == []
+    later = Fault("slurmctld killed", "delft", 7005.0, 7006.0)
+    assert found(odd, runs(*BOTH), WELL, told=told, faults=(stepped, later)) == ["P6"]
+
+
+@pytest.mark.parametrize(
+    ("delay", "faults", "wrong"), [(4, 0, 0), (8, 0, 1), (8, 1, 0), (25, 1, 1)]
+)
+def test_where_it_was_stepped_a_script_may_begin_a_while_after_its_native_job(
+    delay: float, faults: int, wrong: int
+) -> None:
+    """Its limit counts from that one's start."""
+    stepped = Fault(CLOCK, "database", 50.0, 50.0)
+    told = Told(PLAN, 1, 100.0, {1}, state="TIMEOUT", heard=101.0 + LIMIT)
+    began = [Run(1, 1, part, 101.0 + delay) for part in (0, 1)]
+    happened = (stepped, KILLED)[: 1 + faults]
+    said = found(job("TIMEOUT", None), began, {}, told=told, faults=happened)
+    assert said == ["P6"] * wrong
+
+
 def test_the_same_seed_draws_the_same_jobs() -> None:
     sizes = {"delft": 64, "leiden": 32, "lab": 32}
     first, second, other = (plans(seed, sizes) for seed in (1, 1, 2))

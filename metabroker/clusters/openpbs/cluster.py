@@ -154,7 +154,7 @@ class OpenPBSCluster(GatedCluster):
         submitting = self._pace.working(operations.submit(self._who, request, script, self._own))
         done = yield from self._submitted(request, submitting, gone)
         listed = partial(operations.find_by_id, self._who, done.native_id)
-        done = yield from self._clock.dated(done, listed)
+        done = yield from self._clock.dated(done, request.token, listed)
         self._known.submitted(done.native_id)
         self._queue.submitted(done.native_id)
         return done

@@ -22,6 +22,7 @@ from metabroker.clusters.port import (
     UnknownOutcome,
     Writer,
 )
+from metabroker.clusters.renamed import is_of
 from metabroker.clusters.transports.base import Command, Completed
 from metabroker.submission.chunks import Unlayable
 
@@ -179,7 +180,7 @@ def find(
     if not history:
         done = yield from _told(commands.select_live(who.user, token))
     ids = parsing.ids(done.stdout)
-    known = [NativeId(job.native_id, job.submit_time) for job in seen]
+    known = [NativeId(job.native_id, job.submit_time, listed=True) for job in seen]
     known += [native] if native is not None else []
     ids += sorted({each.id for each in known}.difference(ids))
     if writer is not None and writer.native_id not in ids:
@@ -187,18 +188,16 @@ def find(
         live = parsing.ids((yield from _told(commands.select_live(who.user))).stdout)
         ids += [writer.native_id] if writer.native_id in live else []
     jobs = (yield from _jobs(ids, history=history)) if ids else []
-    mine = [(job.name == token, native_job(job)) for job in jobs if job.owner == who.user]
+    mine = [(job.name, native_job(job)) for job in jobs if job.owner == who.user]
     return liveliest_first(
-        job
-        for named, job in mine
-        if named or any(map(job.is_of, known)) or (writer is not None and writer.wrote(job))
+        job for name, job in mine if name == token or is_of(token, name, job, known, writer)
     )
 
 
-def find_by_id(who: PbsIdentity, native_id: str) -> Operation[list[NativeJob]]:
-    """The account's job that has this id now."""
+def find_by_id(who: PbsIdentity, native_id: str) -> Operation[list[tuple[str, NativeJob]]]:
+    """The account's job that has this id now, and its name."""
     jobs = yield from _jobs([native_id], history=True)
-    return [native_job(job) for job in jobs if job.owner == who.user]
+    return [(job.name, native_job(job)) for job in jobs if job.owner == who.user]
 
 
 def reservations_of(who: PbsIdentity, token: str) -> Operation[list[PbsReservation]]:

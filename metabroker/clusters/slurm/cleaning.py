@@ -15,6 +15,7 @@ from metabroker.clusters import cleanup
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import UnknownOutcome, Writer
+from metabroker.clusters.renamed import is_of
 from metabroker.clusters.transports.base import Command
 
 from . import commands, operations
@@ -41,14 +42,13 @@ def clean(
 
     def looking(seen: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
         jobs = yield from operations.find(who, token)
-        before = [NativeId(job.native_id, job.submit_time) for job in seen]
+        before = [NativeId(job.native_id, job.submit_time, listed=True) for job in seen]
         ids = {known.id for known in before} | ({native.id} if native is not None else set())
         ids |= {writer.native_id} if writer is not None else set()
         renamed.clear()
         for native_id in sorted(ids - {job.native_id for job in jobs}):
-            for job in (yield from operations.find_by_id(who, native_id)):
-                known = any(map(job.is_of, (native, *before)))
-                if known or (writer is not None and writer.wrote(job)):
+            for name, job in (yield from operations.find_by_id(who, native_id)):
+                if is_of(token, name, job, (native, *before), writer):
                     renamed.append(job)
         if seen:  # all were cancelled by name: one of these may not have borne it any more
             yield from cancel_renamed()

@@ -136,7 +136,7 @@ class SlurmCluster(GatedCluster):
         submitting = operations.submit(self._who, request, script)
         done = yield from self._submitted(request, submitting, gone)
         listed = partial(operations.find_by_id, self._who, done.native_id)
-        done = yield from self._clock.dated(done, listed)
+        done = yield from self._clock.dated(done, request.token, listed)
         self._queue.submitted(done.native_id)
         return done
 

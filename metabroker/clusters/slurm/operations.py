@@ -142,8 +142,8 @@ def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:
     return liveliest_first(native_job(line) for line in jobs if line.name == token)
 
 
-def find_by_id(who: SlurmIdentity, native_id: str) -> Operation[list[NativeJob]]:
-    """The account's job that has this id now."""
+def find_by_id(who: SlurmIdentity, native_id: str) -> Operation[list[tuple[str, NativeJob]]]:
+    """The account's job that has this id now, and its name."""
     if not native_id.isdigit():
         return []
     done = yield from command(commands.find_job(who.user, native_id))
@@ -151,7 +151,7 @@ def find_by_id(who: SlurmIdentity, native_id: str) -> Operation[list[NativeJob]]
         return []
     if done.exit_status != 0:
         raise failure(done, "squeue")
-    return [native_job(line) for line in parsing.jobs(done.stdout)]
+    return [(line.name, native_job(line)) for line in parsing.jobs(done.stdout)]
 
 
 # --- reserving --------------------------------------------------------------------------------

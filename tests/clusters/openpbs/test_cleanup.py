@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker.states import Cause
@@ -162,6 +164,19 @@ def test_a_job_that_was_renamed_is_found_by_its_id(
     cleaning = operations.clean(PbsIdentity(who), TOKEN, reservation=False, native=native)
     drive(cleaning, [said(), RENAMED, *more], told)
     assert ("qdel 84.pbsa" in told.lines) is cancelled
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_job_that_bears_the_token_of_another_is_that_ones(listed: bool) -> None:
+    """Its id was given again within seconds; unless its server has told that it is the same."""
+    told, gone = Told(), Completed(153, "", "qstat: Unknown Job Id 84.pbsa\n")
+    another = TOKEN.replace("-1-1-0", "-2-1-0")
+    named = replace(RENAMED, stdout=RENAMED.stdout.replace("newname", another))
+    more: list[Answer] = [said(), said(), gone] if listed else []
+    native = NativeId("84.pbsa", 1795236067.0, listed)
+    cleaning = operations.clean(PbsIdentity("pbsal"), TOKEN, reservation=False, native=native)
+    drive(cleaning, [said(), named, *more], told)
+    assert ("qdel 84.pbsa" in told.lines) is listed
 
 
 @pytest.mark.parametrize("listed", ["84.pbsa\n", "85.pbsa\n"])

@@ -130,6 +130,7 @@ def test_a_job_that_ended_just_before_it_was_cancelled_is_no_error() -> None:
 
 
 NATIVE = NativeId("7", 1795244532.0)
+ANOTHER = TOKEN.replace("-1-1-0", "-2-1-0")  # another component's token
 BY_ID = "squeue -h -r -t all -u mbsvc -j 7 -o JOBS"
 
 
@@ -162,6 +163,7 @@ def test_a_job_that_was_renamed_is_found_and_cancelled_by_its_id() -> None:
     "answer",
     [
         said(job("RUNNING", name="other", submitted=1795244592)),  # the id was issued again
+        said(job("RUNNING", name=ANOTHER, submitted=1795244533)),  # ... and within a second
         said(),  # ... to another account
         failed("slurm_load_jobs error: Invalid job id specified\n"),
     ],
@@ -181,6 +183,21 @@ def test_the_job_that_wrote_the_record_is_cancelled_if_it_can_be_it(
     writer = Writer("7", made=1795244530.0, started=1795244540.0)
     lines = clean_renamed(said(twin), said(mine), *more, writer=writer)
     assert ("scancel -u mbsvc 7" in lines) is cancelled
+
+
+def test_a_record_leads_to_no_job_of_another_component() -> None:
+    writer = Writer("7", made=1795244530.0, started=1795244540.0)
+    lines = clean_renamed(said(), said(job("RUNNING", name=ANOTHER)), writer=writer)
+    assert lines == [FIND, BY_ID]
+
+
+def test_a_job_that_its_script_has_given_the_token_of_another_is_cancelled_all_the_same() -> None:
+    """Its cluster has told when it was submitted, so it is no later one."""
+    told, native = Told(), NATIVE._replace(listed=True)
+    mine, over = job("RUNNING", name=ANOTHER), job("CANCELLED", name=ANOTHER)
+    steps = cleaning.clean(WHO, TOKEN, reservation=False, native=native)
+    drive(steps, [said(), said(mine), said(), said(), said(), said(over)], told)
+    assert told.lines == [FIND, BY_ID, CANCEL, "scancel -u mbsvc 7", FIND, BY_ID]
 
 
 def test_a_record_names_no_job_that_is_not_a_number() -> None:

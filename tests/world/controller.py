@@ -70,6 +70,7 @@ class Controller:
         self._sized = sized
         self.unsettled_until = 0.0
         self.unknown: Callable[[str], bool] = lambda _account: False  # on the commands' host
+        self.cancels: Callable[[SimulatedJob], None] = lambda _job: None  # is told of each
         self.laid_out: dict[str, tuple[str, str]] = {}  # reservations on nodes: which, their cores
         self.unseen: set[int] = set()  # jobs that listings leave out
         self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
@@ -259,6 +260,7 @@ class Controller:
         for job in jobs:
             if account is not None and owner(job) != account:
                 continue
+            self.cancels(job)
             if job.state is State.PENDING:
                 self.model.end(job, State.CANCELLED, now)
             elif job.state is State.RUNNING and "ending" not in job.extra:

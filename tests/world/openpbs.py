@@ -57,6 +57,7 @@ class Server:
         self._next = 1
         self.unsettled_until = 0.0
         self.unseen: set[int] = set()
+        self.cancels: Callable[[SimulatedJob], None] = lambda _job: None  # is told of each
 
     def started_again(self) -> None:
         """See `Controller.started_again`: its records are a database's."""
@@ -258,6 +259,7 @@ class Server:
         for job in found:
             if not is_ours(job.name):
                 raise Meddling(f"P4: cancels {job.name}, which is not its own")
+            self.cancels(job)
             self._end(job, now)
         return _said("") if found else Completed(153, "", "qdel: Unknown Job Id\n")
 

@@ -25,6 +25,7 @@ from .befalling import befall
 from .cluster import WorldCluster
 from .cut_short import ends_with_its_reservation
 from .dependencies import too_early
+from .ended_for_nothing import is_to_end
 from .ending import at_rest, at_the_end
 from .errors import no_error_of_its_own
 from .files import ClusterFiles
@@ -117,6 +118,7 @@ class World:
         for cluster in self.clusters:
             cluster.files.fate = partial(self.network.step_fate, cluster)
             cluster.cut_short = partial(ends_with_its_reservation, self)
+            cluster.controller.cancels = partial(is_to_end, self, cluster)
         self.last_fault = 0.0
         self.back = RolledBack(self)
 

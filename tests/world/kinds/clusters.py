@@ -21,7 +21,7 @@ from tests.world.scenario import (
 )
 
 from .making import several, single, some
-from .registry import kind
+from .registry import apart, kind
 
 
 @kind
@@ -36,6 +36,22 @@ def _heirs(rng: random.Random, scenario: Scenario) -> Scenario:
         begins, lasts = forgets + rng.uniform(6.2, 8.0), rng.uniform(40, 120)
         faults.append(Fault(round(begins, 3), HEIR, where.name, round(lasts, 3)))
     return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@apart
+def _ids_again(rng: random.Random, scenario: Scenario) -> Scenario:
+    """A controller forgets jobs that no poll has shown, and others of ours get their ids at once,
+    which run for long."""
+    jobs, faults = list(scenario.jobs), some(rng, scenario, 0.1)
+    for _ in range(3):
+        at, where = rng.uniform(0, SPAN), rng.choice(scenario.clusters)
+        forgets = round(at + rng.uniform(0.5, 2.5), 3)
+        faults.append(Fault(forgets, "amnesia", where.name))
+        jobs.append(single(rng, at, [where]))
+        for _ in range(3):
+            comes, lasts = forgets + rng.uniform(-0.3, 2.0), round(rng.uniform(40, 90), 3)
+            jobs.append(single(rng, comes, [where], run_time=lasts))
+    return replace(scenario, jobs=tuple(jobs), faults=tuple(faults), poll=3.0)
 
 
 @kind

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from metabroker.broker import first_polls, store_behind
+from metabroker.broker import first_polls, store_behind, tokens
 from metabroker.broker.job import Component, Job
 from metabroker.broker.saga import barrier
 from metabroker.broker.saga.reconciliation import Reconciliation
@@ -89,3 +89,10 @@ def found_started_is_nothing(stack: contextlib.ExitStack) -> None:
             before(self, job, start, now)
 
     before = swap(stack, barrier.Barrier, "found_open", found_open)
+
+
+@mutation
+@among("ids-again")
+def an_id_tells_whose_job_it_is(stack: contextlib.ExitStack) -> None:
+    """A job with the id of one that its cluster has lost is that one, renamed, by whatever name."""
+    swap(stack, tokens, "is_another", lambda _name, _token: False)

@@ -52,10 +52,14 @@ def unlimited(site: Site) -> None:
         with contextlib.suppress(ProcessLookupError):
             for what in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC):
                 resource.prlimit(site.pid, what, resource.getrlimit(what))
-    if site.ended():
-        assert site.died() == 1, "it ended by itself, and says so"
-        site.start()
-    eventually(site.serves, "the daemon serves")
+
+    def serves() -> bool:
+        if site.ended():  # perhaps only now: it was about to
+            assert site.died() == 1, "it ended by itself, and says so"
+            site.start()
+        return site.serves()
+
+    eventually(serves, "the daemon serves")
 
 
 def test_memory(make_site: MakeSite) -> None:

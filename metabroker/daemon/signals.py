@@ -43,9 +43,11 @@ class Signals:
             os.close(former)
 
     def wait(self, seconds: float) -> None:
-        """Until one comes, or for so long."""
+        """Until one comes, or for so long. The pipe is empty then: one that is full would have no
+        room for the signal that comes in the moment of a restart."""
         with contextlib.suppress(Empty):
             self._news.get(timeout=seconds)
+        self.told_to_end()
 
     def told_to_end(self) -> bool:
         """Whether it shall end; also by a signal whose handler has not run yet."""

@@ -150,6 +150,27 @@ def test_the_brokers_own_deadline_is_no_time_limit_of_what_has_not_had_it(
     assert f"{when}: it had waited at the barrier for too long" in row["reason"]
 
 
+@pytest.mark.parametrize("began", [0.0, 400.0])
+def test_what_was_killed_before_the_brokers_deadline_is_not_said_to_have_waited_too_long(
+    it: Bench, began: float
+) -> None:
+    """The first one was killed, and could not be cleaned up until the deadline came for the other
+    one, whose cluster was away too."""
+    started = it.now
+    it.now += began
+    it.handle(Started(FIRST, it.now, "node"))
+    it.now += 60.0
+    killed = it.now
+    it.handle(Started(SECOND, it.now, "node"))
+    it.handle(Ended(SECOND, it.now, 0))
+    it.handle(Cleaned(SECOND, started=True, exit_code=0))
+    it.ticks(started + LIMIT + 400.0 - it.now)
+    it.handle(Cleaned(FIRST, started=True, cause=Cause.KILLED, end_time=killed))
+    (row,) = it.store.jobs.rows(ids=[1])
+    assert row["state"] == JobState.FAILED.value
+    assert "killed" in row["reason"] and "waited at the barrier" not in row["reason"]
+
+
 def test_a_job_that_is_only_cleaned_up_is_not_over_its_time_limit(it: Bench) -> None:
     """Its scripts have ended, and for a while nobody can read how."""
     for ref in (FIRST, SECOND):

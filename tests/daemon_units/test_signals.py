@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -72,37 +73,57 @@ def test_another_signal_is_no_wish_to_end() -> None:
     assert lines("SIGHUP", "after")[-1] == "False False False"
 
 
-def test_two_threads_that_ask_at_once_both_hear_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of them has read it, and has not told yet."""
+@pytest.fixture
+def piped() -> Iterator[tuple[Signals, int]]:
+    """With where the numbers of signals are written to."""
     before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
     wakeup = signal.set_wakeup_fd(-1)
     try:
         signals = Signals(reloads=False)
-        into = signal.set_wakeup_fd(-1)
-        os.write(into, bytes([signal.SIGTERM]))
-        reads, read, go = threading.Event(), os.read, threading.Event()
-
-        def slow(pipe: int, most: int) -> bytes:
-            try:
-                return read(pipe, most)
-            finally:
-                if not reads.is_set():
-                    reads.set()
-                    go.wait(30)
-
-        monkeypatch.setattr(os, "read", slow)
-        with ThreadPoolExecutor(2) as threads:
-            first = threads.submit(signals.told_to_end)
-            assert reads.wait(30)
-            second = threads.submit(signals.hand_on)
-            with contextlib.suppress(TimeoutError):
-                second.result(0.2)
-            go.set()
-            assert first.result(30) and not second.result(30)
+        yield signals, signal.set_wakeup_fd(-1)
     finally:
         signal.set_wakeup_fd(wakeup)
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_two_threads_that_ask_at_once_both_hear_of_it(
+    piped: tuple[Signals, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of them has read it, and has not told yet."""
+    signals, into = piped
+    os.write(into, bytes([signal.SIGTERM]))
+    reads, read, go = threading.Event(), os.read, threading.Event()
+
+    def slow(pipe: int, most: int) -> bytes:
+        try:
+            return read(pipe, most)
+        finally:
+            if not reads.is_set():
+                reads.set()
+                go.wait(30)
+
+    monkeypatch.setattr(os, "read", slow)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(signals.told_to_end)
+        assert reads.wait(30)
+        second = threads.submit(signals.hand_on)
+        with contextlib.suppress(TimeoutError):
+            second.result(0.2)
+        go.set()
+        assert first.result(30) and not second.result(30)
+
+
+def test_after_very_many_signals_there_is_room_for_the_one_of_a_restart(
+    piped: tuple[Signals, int],
+) -> None:
+    signals, into = piped
+    with contextlib.suppress(BlockingIOError):
+        while os.write(into, bytes([signal.SIGHUP]) * 4096):
+            pass
+    signals.wait(0.0)
+    assert os.write(into, bytes([signal.SIGTERM])) == 1
+    assert not signals.hand_on()
 
 
 FLOODED = """

@@ -219,9 +219,13 @@ def _blamed_last(component: Component) -> int:
 
 
 def _was_overdue(component: Component, job: Job) -> bool:
-    """Whether nothing but its native job's time limit, or the broker's deadline, has ended it."""
-    by_broker = job.goal is Goal.TIMEOUT and component.cause in (None, Cause.KILLED)
-    return component.cause is Cause.OVERTIME or by_broker
+    """Whether nothing but its native job's time limit, or the broker's deadline, has ended it: what
+    was gone long before that deadline was only cleaned up then."""
+    if job.goal is not Goal.TIMEOUT or component.cause not in (None, Cause.KILLED):
+        return component.cause is Cause.OVERTIME
+    if component.end_time is None or job.start_time is None:
+        return True
+    return component.end_time >= job.start_time + job.time_limit - _ROUNDED
 
 
 def _too_late(component: Component) -> str:

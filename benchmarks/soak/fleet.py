@@ -21,6 +21,7 @@ from tests.testbed.proxy import Proxy
 
 from .faults import CLOCK, Faults
 from .kind import Everywhere
+from .verdict import EndedById
 
 LEASE = 4.0  # seconds: brokers are stopped, and cut off, for less than that and for more
 _OF_DATABASES = ("database killed", "database ended", CLOCK, "way cut", "way silent")
@@ -80,6 +81,15 @@ class House:
     sites: Sequence[Site]
     database: Database | None = None
     brokers: list[Broker] = field(default_factory=list)
+
+    def ended_by_id(self) -> list[EndedById]:
+        """Native jobs that the brokers have ended by their ids alone."""
+        words = ((ran, ran.words.split()) for broker in self.brokers for ran in broker.ran())
+        return [
+            EndedById(ran.cluster, last, ran.time)
+            for ran, (command, *_, last) in words
+            if command == "scancel" and last.isdigit()
+        ]
 
     @property
     def names(self) -> list[str]:

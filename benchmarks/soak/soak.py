@@ -114,7 +114,7 @@ def _run(plan: Plan, brokers: House, kind: Everywhere, say: Callable[[str], None
     for accident in [*faults.accidents, *people.accidents]:
         outcome.verdict.broken(None, accident)
     quiet = _quiet(lives[0])  # before it is asked for all its history
-    _judge(outcome, site, people, faults)
+    _judge(outcome, brokers, people, faults)
     outcome.report["left_after_seconds"] = left
     if brokers.database is None:
         outcome.report["daemon"] = {**figures(gauge.samples), "quiet": {"last": quiet}}
@@ -203,12 +203,14 @@ def _leftovers(site: Site, verdict: Verdict) -> float | None:
     return time.monotonic() - began
 
 
-def _judge(outcome: Outcome, site: Site, people: People, faults: Faults) -> None:
+def _judge(outcome: Outcome, brokers: House, people: People, faults: Faults) -> None:
+    site = brokers.sites[0]
     ended = [job for answer in site.client.history(limit="all") for job in answer["jobs"]]
     found = [*ended, *site.client.get("jobs")["jobs"]]
     outcome.jobs = {job["job"]: job for job in found}
     single = {number for number, job in outcome.jobs.items() if len(job["components"]) == 1}
-    truth = Truth(site.runs(), {code: site.recorded(f"ends.{code}") for code in CODES}, single)
+    ends = {code: site.recorded(f"ends.{code}") for code in CODES}
+    truth = Truth(site.runs(), ends, single, brokers.ended_by_id())
     partly = judging.in_part(outcome.jobs, truth)
     events = {number: site.job(number)["events"] for number in partly}
     verdict = judging.judge(people.told, outcome.jobs, events, truth, faults.happened)

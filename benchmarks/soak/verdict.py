@@ -5,7 +5,7 @@
 | P1 | a job that was acknowledged and is not there, ends in no state or in two; a request id with two jobs |
 | P2 | a component's script that started twice in one attempt, or in two attempts |
 | P3 | a co-allocated job of which only a part started, though its barrier was not opened, or though it is COMPLETED |
-| P6 | COMPLETED without each script's own word that it ended well; FAILED though all did and no fault hid that; CANCELLED unasked; TIMEOUT before the time limit, by the users' own clocks where the database's was stepped |
+| P6 | COMPLETED without each script's own word that it ended well; FAILED though all did and no fault hid that, or a broker ended one by its id alone (nobody renames any here); CANCELLED unasked; TIMEOUT before the time limit, by the users' own clocks where the database's was stepped |
 
 P3 has its documented limit: once all components have answered at the barrier, one that is killed
 before its own gate is opened, or is ended as another has failed, is a failed component. Such jobs
@@ -34,6 +34,16 @@ _LAUNCHED = 5.0  # seconds from a job's start, as Slurm counts, to its script's
 _LAUNCHED_LATE = 20.0  # the same where a node daemon stood still
 
 
+@dataclass(frozen=True, slots=True)
+class EndedById:
+    """A native job that a broker ended by its id, as one does that bears its name no more; when, in
+    Unix seconds."""
+
+    cluster: str
+    native_id: str
+    time: float
+
+
 @dataclass
 class Truth:
     """What scripts wrote down: who started, and who ended with which code."""
@@ -41,6 +51,7 @@ class Truth:
     starts: list[Run]
     ends: Mapping[int, list[Run]]
     single: Collection[int] = frozenset()  # jobs of one component: siblings in line are the same
+    ended_by_id: Collection[EndedById] = ()
 
     def started(self, job: int) -> dict[int, set[int]]:
         """Components that started, by attempt."""
@@ -58,6 +69,15 @@ class Truth:
     def codes(self, job: int) -> dict[int, int]:
         """Exit codes of components that came to their own end."""
         return self._codes.get(job, {})
+
+    def taken_for_another(self, one: Told, job: Json) -> bool:
+        """Whether a broker ended one of its native jobs by the id, while it was there."""
+        mine = {(part["cluster"], part["native_id"]) for part in job["components"]}
+        until = time.time() if one.heard is None else one.heard
+        return any(
+            (ended.cluster, ended.native_id) in mine and one.submitted <= ended.time <= until
+            for ended in self.ended_by_id
+        )
 
     def __post_init__(self) -> None:
         self._starts: dict[int, list[Run]] = defaultdict(list)
@@ -162,7 +182,9 @@ def _honest(verdict: Verdict, one: Told, job: Json, truth: Truth, faults: list[F
         verdict.broken(number, "P6: TIMEOUT before its time limit")
     if state != "FAILED":
         return
-    if well and not hidden:
+    if well and truth.taken_for_another(one, job):
+        verdict.broken(number, f"P6: FAILED ({job['reason']}), and a broker had ended it by its id")
+    elif well and not hidden:
         verdict.broken(number, f"P6: FAILED ({job['reason']}), but all its scripts ended well")
     elif well:
         verdict.end_unknown += 1

@@ -19,7 +19,7 @@ LEASE = 2.0  # seconds
 _COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue")
 # Which process has a command run, and when: what the clusters saw of each broker.
 _WRAPPER = """#!/bin/sh
-echo "$(date +%s.%N) $PPID ${{0##*/}} $*" >> '{journal}'
+echo "$(date +%s.%N) $PPID {cluster} ${{0##*/}} $*" >> '{journal}'
 exec '{real}' "$@"
 """
 
@@ -29,6 +29,7 @@ class Ran:
     """A command that a broker has begun."""
 
     time: float
+    cluster: str
     words: str
 
 
@@ -52,7 +53,7 @@ class Broker(Site):
             wrappers = self.folder / f"bin-{name}"
             wrappers.mkdir(exist_ok=True)
             for command in _COMMANDS:
-                text = _WRAPPER.format(journal=self.journal, real=real / command)
+                text = _WRAPPER.format(journal=self.journal, cluster=name, real=real / command)
                 (wrappers / command).write_text(text)
                 (wrappers / command).chmod(0o755)
             cluster["env"]["PATH"] = f"{wrappers}:{real}:{SYSTEM_PATH}"
@@ -94,8 +95,8 @@ class Broker(Site):
         """The commands that it has begun, in order."""
         if not self.journal.exists():
             return []
-        lines = [line.split(" ", 2) for line in self.journal.read_text().splitlines()]
-        return [Ran(float(moment), words) for moment, _pid, words in lines]
+        lines = [line.split(" ", 3) for line in self.journal.read_text().splitlines()]
+        return [Ran(float(moment), cluster, words) for moment, _pid, cluster, words in lines]
 
     def zombies(self) -> list[int]:
         """Its children that have ended, and that it does not care for."""

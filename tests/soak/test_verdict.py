@@ -9,7 +9,7 @@ import pytest
 from benchmarks.soak.faults import CLOCK, Fault
 from benchmarks.soak.sampler import Sample, figures
 from benchmarks.soak.users import Told
-from benchmarks.soak.verdict import Truth, in_part, judge
+from benchmarks.soak.verdict import EndedById, Truth, in_part, judge
 from benchmarks.soak.work import LIMIT, Plan, plans
 from metabroker.submission.model import Processors
 from tests.daemon.harness import Run
@@ -29,7 +29,9 @@ def job(state: str = "COMPLETED", code: int | None = 0, parts: int = 2) -> Json:
         "exit_code": code,
         "submit_time": 100.0,
         "end_time": 110.0,
-        "components": [{"index": n, "cluster": clusters[n]} for n in range(parts)],
+        "components": [
+            {"index": n, "cluster": clusters[n], "native_id": f"7{n}"} for n in range(parts)
+        ],
     }
 
 
@@ -45,12 +47,13 @@ def found(
     told: Told | None = None,
     events: list[Json] | None = None,
     faults: tuple[Fault, ...] = (),
+    by_id: tuple[EndedById, ...] = (),
 ) -> list[str]:
     """What the verdict says of job 1."""
     known = told or Told(PLAN, 1, 100.0, {1}, state=None if shown is None else shown["state"])
     jobs = {} if shown is None else {1: shown}
     single = {1} if shown is not None and len(shown["components"]) == 1 else set()
-    truth = Truth(started, ends, single)
+    truth = Truth(started, ends, single, by_id)
     verdict = judge([known], jobs, {1: events or []}, truth, list(faults))
     return [what.partition(":")[0] for _, what in verdict.violations]
 
@@ -96,6 +99,23 @@ def test_an_end_that_is_not_what_happened() -> None:
     assert found(job(), runs(*BOTH), {0: runs((1, 0)), 3: runs((1, 1))}) == ["P6"]
     assert found(job("FAILED", None), runs(*BOTH), WELL) == ["P6"]
     assert found(job("FAILED", None), runs(*BOTH), WELL, faults=(KILLED,)) == []
+
+
+@pytest.mark.parametrize(
+    ("ended", "seen"),
+    [
+        (("delft", "70", 105.5), ["P6"]),
+        (("leiden", "70", 105.5), []),
+        (("delft", "71", 105.5), []),
+        (("delft", "70", 99.0), []),
+    ],
+)
+def test_no_fault_hides_that_a_broker_ended_it_by_its_id(
+    ended: tuple[str, str, float], seen: list[str]
+) -> None:
+    """It took it for another one, whose id a controller has given again."""
+    failed, by_id = job("FAILED", None), (EndedById(*ended),)
+    assert found(failed, runs(*BOTH), WELL, faults=(KILLED,), by_id=by_id) == seen
     assert found(job("CANCELLED", None), [], {}) == ["P6"]
     assert found(job("TIMEOUT", None), runs(*BOTH), {}) == ["P6"]
 

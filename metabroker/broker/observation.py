@@ -145,6 +145,7 @@ class Snapshot:
     idle: tuple[NodeKind, ...] = ()
     free: tuple[NodeKind, ...] = ()
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's
+    clock_awaited: bool = False  # its clock is asked for, and has not been told yet
     waiting: int = 0
     arriving: int = 0
     held: Sequence[Held] | None = None

@@ -175,13 +175,13 @@ class Planning:
 
     def _pool(self, cluster: int, of: Job, needed: int, now: float) -> Profile:
         """What will be free there for a job, without what it has; no processors, where a plan
-        cannot be held or the time to come is not known. `needed`: so many a job alone may always
-        have of the share of plans."""
+        cannot be held, or the time to come, or the cluster's clock, is not known. `needed`: so many
+        a job alone may always have of the share of plans."""
         settings, ledger = self._state.settings, self._state.ledger
         told, last = ledger.entries[cluster].outlook, ledger.entries[cluster].snapshot
         fresh = told is not None and now - told.taken_at <= settings.stale_after
         able = settings.clusters[cluster].reserves and ledger.takes_jobs(cluster, now)
-        if told is None or last is None or not fresh or not able:
+        if told is None or last is None or not fresh or not able or last.clock_awaited:
             return Profile([0])
         planned = self._planned(cluster, told)
         ahead = before(told.wanted, of.queued_at + ledger.entries[cluster].clock_offset + _SECOND)

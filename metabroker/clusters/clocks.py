@@ -31,13 +31,17 @@ class ClockWatch:
         self._next = -inf
         self.offset: float | None = None
         self.known = 0.0  # what was told last; 0: nothing yet
+        self.awaited = every > 0.0  # nothing was told yet
+        self._away = False  # when it was asked last there was no answer
 
-    def look(self, now: float) -> Operation[int]:
-        """Ask, if it is time; answers how many commands that took. `now`: the broker's clock."""
-        if not self._every or now < self._next:
+    def look(self, now: float, *, answers: bool = False) -> Operation[int]:
+        """Ask, if it is time; answers how many commands that took. `now`: the broker's clock.
+        `answers`: the cluster has just answered. If it did not answer this, it is asked again."""
+        again = answers and self._away
+        if not self._every or (now < self._next and not again):
             yield from ()
             return 0
-        self._next = now + self._every
+        self._next, self._away = now + self._every, False
         try:
             began = yield from time_now()
             told = yield from self._told()
@@ -50,8 +54,10 @@ class ClockWatch:
             if abs(offset) > _FAR:
                 raise Garbled(f"a clock that differs by {offset / 86400:.0f} days")
             self.offset = self.known = offset
+            self.awaited = False
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
             self.offset = None  # whether the cluster answers is for the poll itself to say
+            self._away = not answers  # asked again, once
             self._next = now + min(self._every, _AGAIN)
         return 1
 

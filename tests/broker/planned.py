@@ -37,6 +37,7 @@ class Site:
         self.coming: dict[int, list[Coming]] = {c: [] for c in range(clusters)}
         self.others: dict[int, list[Booked]] = {}  # if not as these are told
         self.kept = 0  # idle processors of each of these
+        self.clock_awaited = False  # in all of them
         self.effects: list[Effect] = []
         self.look()
 
@@ -56,6 +57,7 @@ class Site:
                         self.busy[cluster],
                         ours=dict.fromkeys(self.reserved[cluster], self.kept),
                         reservations=self.reserved[cluster],
+                        clock_awaited=self.clock_awaited,
                         coming=self.coming[cluster],
                         waiting=self.waiting[cluster],
                         held=self.held[cluster],

@@ -43,6 +43,17 @@ def of(effects: list[Effect], kind: Any) -> list[Any]:
     return [effect for effect in effects if isinstance(effect, kind)]
 
 
+def test_nothing_is_planned_before_clusters_have_told_what_time_it_is(site: Site) -> None:
+    """Reservations are made by their clocks."""
+    site.clock_awaited = True
+    site.look()
+    job = site.submit()
+    assert not of(site.effects, Reserve) and job.planned is None
+    site.clock_awaited = False
+    site.pass_time(site.bench.settings.plan_again + 1.0)
+    assert job.planned is not None
+
+
 def test_a_job_is_reserved_for_the_earliest_common_start_in_one_cluster_after_another(
     site: Site,
 ) -> None:

@@ -100,3 +100,16 @@ def test_a_reservation_is_not_ended_by_a_clock_that_nobody_has_looked_at_since_a
     assert [e.until for e in opened if isinstance(e, Open)] == [over, over]
     again = [e for e in site.bench.restart().effects if isinstance(e, Open)]
     assert [e.until for e in again] == [None, None]
+
+
+def test_nor_by_one_that_no_poll_has_told_yet(site: Site) -> None:
+    """Clusters answer polls since a restart, but not what time it is."""
+    job = site.planned()
+    submitted(site)
+    site.bench.restart()
+    site.clock_awaited = True
+    site.look()
+    site.handle(*(Arrived(component.ref, "node") for component in site.job(job.id).components))
+    armed = (Armed(component.ref) for component in site.job(job.id).components)
+    opened = [e for e in site.handle(*armed) if isinstance(e, Open)]
+    assert [e.until for e in opened] == [None, None]

@@ -69,11 +69,35 @@ def test_no_answer_is_no_offset_and_nothing_else(trouble: Exception) -> None:
 def test_who_was_not_told_the_time_asks_again_soon() -> None:
     watch = ClockWatch(slurm_time, 600.0)
     drive(watch.look(NOW), [said("what?\n")], Told())
-    assert drive(watch.look(NOW + 10), [], Told()) == 0
+    assert watch.awaited and drive(watch.look(NOW + 10), [], Told()) == 0
     answer = said("Configuration data as of 1795236255\n")
     assert drive(watch.look(NOW + 30), [answer], Told(NOW + 30)) == 1
     assert watch.offset == pytest.approx(3.25)
     assert drive(watch.look(NOW + 60), [], Told()) == 0
+
+
+def test_a_cluster_that_is_back_is_asked_at_once() -> None:
+    """It did not answer in a life's first poll. In the one that it answers the time is told too:
+    plans are made by it."""
+    watch = ClockWatch(slurm_time, 600.0)
+    away, answer = (
+        failed("slurm_load_ctl_conf error"),
+        said("Configuration data as of 1795236235\n"),
+    )
+    drive(watch.look(NOW), [away], Told(NOW))
+    assert drive(watch.look(NOW + 10), [], Told()) == 0
+    assert watch.awaited
+    assert drive(watch.look(NOW + 10, answers=True), [answer], Told(NOW + 10)) == 1
+    assert watch.offset == pytest.approx(3.25) and not watch.awaited
+    assert drive(watch.look(NOW + 20, answers=True), [], Told()) == 0
+
+
+def test_a_cluster_that_answers_all_but_this_is_asked_once_more() -> None:
+    watch, away = ClockWatch(slurm_time, 600.0), failed("slurm_load_ctl_conf error")
+    drive(watch.look(NOW), [away], Told(NOW))
+    assert drive(watch.look(NOW, answers=True), [away], Told(NOW)) == 1
+    assert drive(watch.look(NOW + 10), [], Told()) == 0
+    assert drive(watch.look(NOW + 10, answers=True), [], Told()) == 0
 
 
 def test_it_is_compared_with_the_time_at_which_it_was_told() -> None:

@@ -71,7 +71,7 @@ class Oracle:
     _barred: dict[int, tuple[int, ...]] = field(default_factory=dict)  # where who waits may not go
     _aside: set[int] = field(default_factory=set)  # could go nowhere as others were started
     _joined: set[int] = field(default_factory=set)  # a queue, in this turn for the first time
-    _passes: int = 0  # of the policy
+    _passes: int = 0  # of the policy, and starts by no pass
     _since: dict[int, int] = field(default_factory=dict)  # after which pass a job came, or anew
     _decided: dict[int, int] = field(default_factory=dict)  # in which pass a job was started last
     began: dict[Ref, tuple[float, ...]] = field(default_factory=dict)
@@ -286,7 +286,9 @@ class Oracle:
             self.overtaken.pop(key, None)
             if started is None:
                 self._since.pop(key, None)
-            else:
+            else:  # by no pass: who comes, or comes anew, after it was not overtaken by it
+                self._passes += 1
+                self._decided[key] = self._passes
                 self._aside.update(SchedulerView(scheduler).aside())
             return remove(key, started, seq)
 

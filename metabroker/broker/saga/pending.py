@@ -155,6 +155,6 @@ class PendingSteps:
         entry = self._state.ledger.entries[component.cluster]
         if job is None or job.start_time is None or component.planned is None:
             return None
-        if entry.snapshot is None:
+        if entry.snapshot is None or entry.snapshot.clock_awaited:
             return None
         return job.start_time + job.may_take + self._state.settings.plan_grace + entry.clock_offset

@@ -101,6 +101,7 @@ class OpenPBSCluster(GatedCluster):
         found = yield from answered(
             operations.look(self._who, now, self._version, accounts, self._known)
         )
+        more += yield from self._clock.look(now, answers=True)
         ours = self._who.operator or self._who.user
         others = [r for r in found.reservations if not is_ours(r, ours, self._prefix)]
         self._own.seen(poll, (r for r in found.reservations if r not in others))
@@ -131,7 +132,11 @@ class OpenPBSCluster(GatedCluster):
         commands = seen.commands + more
         self._pace.looked(asks - commands)
         return replace(
-            seen, commands=commands, clock_offset=self._clock.offset, system=self._system
+            seen,
+            commands=commands,
+            clock_offset=self._clock.offset,
+            clock_awaited=self._clock.awaited,
+            system=self._system,
         )
 
     def _look_around(self) -> Operation[int]:

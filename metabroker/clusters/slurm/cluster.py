@@ -78,6 +78,7 @@ class SlurmCluster(GatedCluster):
         asked = yield from self._look_at_its_queue(now)
         looking = operations.look(self._who, now, self._prefix, self._version, self._verified)
         found = yield from answered(looking)
+        more += yield from self._clock.look(now, answers=True)
         others = [r for r in found.reservations if not r.name.startswith(self._prefix)]
         until = {r.name: r.end_time for r in others}
         comparing = self._announced.look(now + self._clock.known, until, operations.has_reservation)
@@ -102,7 +103,11 @@ class SlurmCluster(GatedCluster):
         self._queue.passing = seen.arriving > 0
         commands = seen.commands + more
         return replace(
-            seen, commands=commands, clock_offset=self._clock.offset, system=self._system
+            seen,
+            commands=commands,
+            clock_offset=self._clock.offset,
+            clock_awaited=self._clock.awaited,
+            system=self._system,
         )
 
     def _look_at_its_queue(self, now: float) -> Operation[int]:

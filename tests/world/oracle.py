@@ -278,8 +278,7 @@ class Oracle:
 
     def tells_who_leaves(self, scheduler: Scheduler) -> None:
         """Who leaves the policy's queue and comes back is counted anew, in one turn too: refused
-        wherever it can go, for the while, or bound for other clusters (if its placement fits on no
-        nodes there, say)."""
+        wherever it can go, for the while, or bound for other clusters."""
         remove, arrive, run = scheduler.remove, scheduler.arrive, scheduler.run
 
         def removed(key: int, started: Placement | None = None, seq: int = -1) -> bool:
@@ -287,8 +286,7 @@ class Oracle:
             if started is None:
                 self._since.pop(key, None)
             else:  # by no pass: who comes, or comes anew, after it was not overtaken by it
-                self._passes += 1
-                self._decided[key] = self._passes
+                self._passes = self._decided[key] = self._passes + 1
                 self._aside.update(SchedulerView(scheduler).aside())
             return remove(key, started, seq)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -153,9 +154,9 @@ class JobPlan:
         """The seconds that the last of its components may run."""
         return self.run_time + 3 * self.apart
 
-    def exit_of(self, attempt: int, components: int) -> int:
-        """How the job's scripts end at this attempt, from 1, on so many components."""
-        fails = self.lone < components
+    def exit_of(self, attempt: int, components: Collection[int]) -> int:
+        """How the job's scripts end at this attempt, from 1, of which these components ran."""
+        fails = self.lone == -1 or self.lone in components
         return self.exits[min(attempt, len(self.exits)) - 1] if fails else 0
 
 

@@ -84,12 +84,9 @@ class House:
 
     def ended_by_id(self) -> list[EndedById]:
         """Native jobs that the brokers have ended by their ids alone."""
-        words = ((ran, ran.words.split()) for broker in self.brokers for ran in broker.ran())
-        return [
-            EndedById(ran.cluster, last, ran.time)
-            for ran, (command, *_, last) in words
-            if command == "scancel" and last.isdigit()
-        ]
+        every = [ran for broker in self.brokers for ran in broker.ran()]
+        ended = [(ran, ran.words.split()[-1]) for ran in every if ran.words.startswith("scancel ")]
+        return [EndedById(ran.cluster, last, ran.time) for ran, last in ended if last.isdigit()]
 
     @property
     def names(self) -> list[str]:

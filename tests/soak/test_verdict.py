@@ -99,6 +99,8 @@ def test_an_end_that_is_not_what_happened() -> None:
     assert found(job(), runs(*BOTH), {0: runs((1, 0)), 3: runs((1, 1))}) == ["P6"]
     assert found(job("FAILED", None), runs(*BOTH), WELL) == ["P6"]
     assert found(job("FAILED", None), runs(*BOTH), WELL, faults=(KILLED,)) == []
+    assert found(job("CANCELLED", None), [], {}) == ["P6"]
+    assert found(job("TIMEOUT", None), runs(*BOTH), {}) == ["P6"]
 
 
 @pytest.mark.parametrize(
@@ -116,8 +118,6 @@ def test_no_fault_hides_that_a_broker_ended_it_by_its_id(
     """It took it for another one, whose id a controller has given again."""
     failed, by_id = job("FAILED", None), (EndedById(*ended),)
     assert found(failed, runs(*BOTH), WELL, faults=(KILLED,), by_id=by_id) == seen
-    assert found(job("CANCELLED", None), [], {}) == ["P6"]
-    assert found(job("TIMEOUT", None), runs(*BOTH), {}) == ["P6"]
 
 
 def test_cancelled_as_asked_and_timed_out_in_time() -> None:

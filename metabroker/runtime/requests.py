@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from metabroker.broker import tokens
 from metabroker.broker.effects import Clean, Fetch, Open, Reserve, Stage, Submit
@@ -32,6 +32,7 @@ from metabroker.clusters.port import (
 from metabroker.clusters.submit_directory import LocalSubmitDirectory, SubmitDirectory
 from metabroker.clusters.transports.fenced import Permit, fenced
 from metabroker.store import Store, StoreUnavailable
+from metabroker.store.job_queries import Target
 from metabroker.submission.inputs import parse_input
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import expand
@@ -40,7 +41,7 @@ from metabroker.submission.wire import to_spec
 
 from .cluster_accounts import Users
 
-_MOST_PLACES = 1024  # jobs whose meeting place, and whose owner, is remembered
+_MOST_PLACES = 1024  # jobs whose meeting place and owner are remembered
 
 
 def spec_of(
@@ -57,14 +58,6 @@ def spec_of(
 
 def _no_record(_ref: Ref) -> bytes:
     return b""
-
-
-class _Target(NamedTuple):
-    """Where a job meets the broker in one cluster, and as whom."""
-
-    chdir: str
-    secret: str
-    account: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +77,7 @@ class RequestBuilder:
     users: Callable[[], Users] = dict
     permit: Permit | None = None
     arrivals: Callable[[Ref], bytes] = _no_record
-    _places: dict[int, _Target] = field(default_factory=dict, repr=False)
-    _owners: dict[int, str] = field(default_factory=dict, repr=False)
+    _places: dict[int, Target] = field(default_factory=dict, repr=False)
 
     def token(self, ref: Ref) -> str:
         """The name of a component in its cluster."""
@@ -110,16 +102,10 @@ class RequestBuilder:
         """The user whose turn it is with this component; nobody where that is not known now."""
         if ref is None:
             return ""
-        found = self._owners.get(ref.job)
-        if found is None:
-            try:
-                found = self.store.jobs.owner(ref.job)
-            except (KeyError, StoreUnavailable):
-                return ""
-            if len(self._owners) >= _MOST_PLACES:
-                self._owners.clear()
-            self._owners[ref.job] = found
-        return found
+        try:
+            return self._place(ref.job).owner
+        except (KeyError, StoreUnavailable):
+            return ""
 
     def still_allowed(self, ref: Ref) -> bool:
         """Whether its user would be given the same account today, for something new."""
@@ -127,14 +113,13 @@ class RequestBuilder:
         account = self.account(ref)
         if users is None or account is None:
             return users is None and account is None
-        return users.account(self.store.jobs.owner(ref.job)) == account
+        return users.account(self._place(ref.job).owner) == account
 
-    def _place(self, job: int) -> _Target:
+    def _place(self, job: int) -> Target:
         """Where the job meets the broker: it never changes, and gates are looked at often."""
         found = self._places.get(job)
         if found is None:
-            chdir, secret = self.store.jobs.meeting_place(job)
-            found = _Target(chdir, secret, self.store.jobs.account(job, self.cluster))
+            found = self.store.jobs.target(job, self.cluster)
             if len(self._places) >= _MOST_PLACES:
                 self._places.clear()
             self._places[job] = found
@@ -159,7 +144,7 @@ class RequestBuilder:
     def submit(self, effect: Submit) -> ComponentRequest:
         """The request for a component's job."""
         ref = effect.ref
-        script, spec, secret = self._script(ref)
+        script, spec, _secret = self._script(ref)
         if not script:  # none is ever empty: its time was over
             raise UnknownOutcome("the store does not have its script any more")
         peers = self.peers(ref)
@@ -172,7 +157,7 @@ class RequestBuilder:
         default = f"metabroker-{own}.%c.out" if len(peers) > 1 else f"metabroker-{own}.out"
         return ComponentRequest(
             token=self.token(ref),
-            gate=self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
+            gate=self._gate_of(ref),
             processors=effect.processors,
             seconds=effect.seconds,
             job=ref.job,
@@ -226,17 +211,16 @@ class RequestBuilder:
 
     def stage(self, effect: Stage) -> StageRequest:
         """The request to send a component's files."""
-        _, spec, secret = self._script(effect.ref)
-        place = _Target(spec["chdir"], secret, self.account(effect.ref))
-        gate = self._gate(effect.ref, place)
+        _, spec, _secret = self._script(effect.ref)
+        gate = self._gate_of(effect.ref)
         return StageRequest(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
 
     def fetch(self, effect: Fetch) -> FetchRequest:
         """The request to bring a component's results back."""
         ref = effect.ref
-        _, spec, secret = self._script(ref)
+        _, spec, _secret = self._script(ref)
         return FetchRequest(
-            self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
+            self._gate_of(ref),
             spec["submit_dir"],
             f"metabroker-{ref.job}.{self._index(ref)}",
             tuple(spec["stage_out"]),
@@ -283,14 +267,20 @@ class RequestBuilder:
         """The component's number in its job: siblings are one component."""
         return 0 if len(self.peers(ref)) == 1 else ref.component
 
-    def _gate(self, ref: Ref, place: _Target) -> str:
+    def _gate_of(self, ref: Ref) -> str:
+        try:
+            return self._gate(ref, self._place(ref.job))
+        except KeyError:  # it was removed since its script was read
+            raise UnknownOutcome("the store does not know its job any more") from None
+
+    def _gate(self, ref: Ref, place: Target) -> str:
         token = self.token(ref)
         own = hashlib.sha256(f"{place.secret} {token}".encode()).hexdigest()[:20]
         if place.secret.startswith(APART):
             return gate_path(self._root(place), token, own)
         return former_gate_path(self._root(place), token, own, place.account)
 
-    def _root(self, place: _Target) -> str:
+    def _root(self, place: Target) -> str:
         """The folder in which its gates are. A user's own are at home where there is none for all:
         others may write in a folder of theirs that many work in."""
         if self.shared_dir is not None:

@@ -94,9 +94,9 @@ class Part:
         with self._guard(), self._engine.connect() as connection:
             return rows_of(connection, query, **asked)
 
-    def _column(self, query: Select[Any]) -> list[Any]:
+    def _column(self, query: Select[Any], **asked: Any) -> list[Any]:
         with self._guard(), self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+            return list(connection.execute(query, asked).scalars())
 
     def _change(self, change: Executable) -> None:
         with self._guard(), self._engine.begin() as connection:

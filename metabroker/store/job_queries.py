@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, func, literal, select, tuple_
 
@@ -27,7 +27,15 @@ _ITS_SCRIPT = _s.job == func.coalesce(_ARRAY, bindparam("job"))
 _SCRIPT = select(_s.script, _s.spec, _s.secret).where(_ITS_SCRIPT)
 _MEETING_PLACE = select(_s.spec["chdir"].as_string(), _s.secret).where(_ITS_SCRIPT)
 _ACCOUNTS = select(_s.spec["accounts"].label("accounts")).where(_ITS_SCRIPT)
-_OWNER = select(tables.jobs.c.user).where(tables.jobs.c.id == bindparam("job"))
+_TARGET = select(
+    _s.spec["chdir"].as_string().label("chdir"),
+    _s.secret,
+    _s.spec["accounts"].label("accounts"),
+    _s.user,
+).where(_ITS_SCRIPT)
+_REQUEST = select(_s.job).where(
+    _s.user == bindparam("user"), _s.request_id == bindparam("request_id")
+)
 _ATTEMPT = (
     select(tables.components, tables.jobs.c.sizes)
     .join(tables.jobs, tables.jobs.c.id == tables.components.c.job)
@@ -64,13 +72,22 @@ class Page:
     older: bool = False
 
 
+class Target(NamedTuple):
+    """Where a job meets the broker in one cluster, and as whom: it never changes. `account`: None:
+    the broker's own; `owner`: the user who submitted it."""
+
+    chdir: str
+    secret: str
+    account: str | None
+    owner: str
+
+
 class JobQueries(Part):
     """What is asked of the jobs. From any thread."""
 
     def find_request(self, user: str, request_id: str) -> int | None:
         """The job that this user's request has become, if it has."""
-        c = tables.scripts.c
-        found = self._column(select(c.job).where(c.user == user, c.request_id == request_id))
+        found = self._column(_REQUEST, user=user, request_id=request_id)
         return found[0] if found else None
 
     def script(self, job: int) -> tuple[bytes, dict[str, Any], str]:
@@ -100,14 +117,14 @@ class JobQueries(Part):
         account: str | None = (self._of(job, _ACCOUNTS).accounts or {}).get(cluster)
         return account
 
-    def owner(self, job: int) -> str:
-        """The user who submitted it.
+    def target(self, job: int, cluster: str) -> Target:
+        """Where the job meets the broker in a cluster, and as whom.
 
         Raises:
             KeyError: no such job.
         """
-        user: str = self._of(job, _OWNER).user
-        return user
+        row = self._of(job, _TARGET)
+        return Target(row.chdir, row.secret, (row.accounts or {}).get(cluster), row.user)
 
     def _of(self, job: int, query: Select[Any]) -> Any:
         with self._guard(), self._engine.connect() as connection:
@@ -173,6 +190,8 @@ class JobQueries(Part):
 
     def outcomes(self, named: Collection[Named]) -> dict[Named, Outcome]:
         """What has become of those of these jobs and tasks that have ended."""
+        if not named:
+            return {}
         c, found = tables.jobs.c, {}
         kept = select(c.id, c.of, c.task, c.state, c.start_time, c.end_time, c.array)
         tasks: dict[int, list[int]] = {}

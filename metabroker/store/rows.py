@@ -8,6 +8,7 @@ from typing import Any
 
 from metabroker.broker.array import Array
 from metabroker.broker.job import Component, Goal, Job, Split
+from metabroker.broker.outbox import OutboxEntry
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
@@ -209,6 +210,17 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         of=row["of"] or 0,
         task=-1 if row["task"] is None else row["task"],
     )
+
+
+def event_row(entry: OutboxEntry) -> dict[str, Any]:
+    """The row of one line of a job's history."""
+    return {
+        "time": entry.time,
+        "job": entry.job,
+        "attempt": entry.attempt,
+        "what": entry.what,
+        "detail": entry.detail,
+    }
 
 
 def component_row(component: Component, names: ClusterNames) -> dict[str, Any]:

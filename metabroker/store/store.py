@@ -6,7 +6,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Table, func, insert, select, union, update
@@ -32,11 +32,12 @@ from .listener import Listener
 from .moving import Extent, Told, extent, move
 from .requests import Requests
 from .restoration_log import RestorationLog
-from .rows import ClusterNames, component_of, component_row, job_of, job_row
+from .rows import ClusterNames, component_of, component_row, event_row, job_of, job_row
 from .schema import bring_up_to_date
 from .systems import DRAINED, LINKS, SYSTEMS, Systems, told
 from .tables import live, not_gone, of_jobs_in_line, of_present_attempt
 
+_EVENTS = insert(tables.events)
 _MEMORY = "policy memory"
 T = TypeVar("T")
 
@@ -163,9 +164,7 @@ class Store:
                 connection, tables.components, [component_row(c, names) for c in ready.components]
             )
             if ready.journal:
-                connection.execute(
-                    insert(tables.events), [asdict(entry) for entry in ready.journal]
-                )
+                connection.execute(_EVENTS, [event_row(entry) for entry in ready.journal])
             self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
             facts = {_MEMORY: batch.memory, SYSTEMS: batch.systems, DRAINED: told(batch.drained)}
             facts[LINKS] = None if batch.links is None else [link.told() for link in batch.links]

@@ -65,7 +65,7 @@ def test_a_poll_that_cannot_be_told_whose_jobs_these_are_is_no_error_of_the_brok
 def test_nor_is_an_orphan_of_which_it_cannot_be_told(
     executor: ClusterExecutor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(executor._builder.store.jobs, "meeting_place", away)
+    monkeypatch.setattr(executor._builder.store.jobs, "target", away)
     effect = CleanStray(0, make(executor._builder.settings.instance, ONE), False)
     assert executor._lines.claim(effect)
     executor._clean_stray(effect)

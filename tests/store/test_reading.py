@@ -166,7 +166,8 @@ def test_what_only_a_start_needs(store: Store) -> None:
     assert (script, spec["args"]) == (b"#!/bin/sh\n\xff\0", ["a b", "'\n"])
     assert store.jobs.meeting_place(1) == ("/home/anna", secret)
     assert len(secret) >= 24 and secret != store.jobs.meeting_place(2)[1]
-    for read in (store.jobs.script, store.jobs.meeting_place):
+    assert store.jobs.target(1, "delft") == ("/home/anna", secret, None, "anna")
+    for read in (store.jobs.script, store.jobs.meeting_place, lambda n: store.jobs.target(n, "x")):
         with pytest.raises(KeyError):
             read(3)
 

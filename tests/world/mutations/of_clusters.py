@@ -11,6 +11,7 @@ from metabroker.broker.job import Component, Job
 from metabroker.broker.saga import barrier
 from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.state import BrokerState
+from metabroker.clusters.clocks import ClockWatch
 from metabroker.runtime import engine
 
 from .planting import among, mutation, swap
@@ -96,3 +97,19 @@ def found_started_is_nothing(stack: contextlib.ExitStack) -> None:
 def an_id_tells_whose_job_it_is(stack: contextlib.ExitStack) -> None:
     """A job with the id of one that its cluster has lost is that one, renamed, by whatever name."""
     swap(stack, tokens, "is_another", lambda _name, _token: False)
+
+
+@mutation
+@among("untold-clocks")
+def a_clock_not_told_counts_as_right(stack: contextlib.ExitStack) -> None:
+    """Until a cluster has told what time it is there, it is what it is here."""
+
+    def begin(self: Any, *given: Any) -> None:
+        before(self, *given)
+        self.awaited = False
+
+    def look(self: Any, now: float, *, answers: bool = False) -> Any:
+        return (yield from asked(self, now))
+
+    before = swap(stack, ClockWatch, "__init__", begin)
+    asked = swap(stack, ClockWatch, "look", look)

@@ -87,7 +87,7 @@ def cancelled_is_ended(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-@among("unheard")
+@among("lossy")
 def no_answer_is_no(stack: contextlib.ExitStack) -> None:
     """A command without an answer was not carried out."""
 

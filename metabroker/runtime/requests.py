@@ -144,7 +144,7 @@ class RequestBuilder:
     def submit(self, effect: Submit) -> ComponentRequest:
         """The request for a component's job."""
         ref = effect.ref
-        script, spec, _secret = self._script(ref)
+        script, spec = self._script(ref)
         if not script:  # none is ever empty: its time was over
             raise UnknownOutcome("the store does not have its script any more")
         peers = self.peers(ref)
@@ -190,7 +190,7 @@ class RequestBuilder:
         path = expand(pattern, ref.job, ref.component, spec["name"], self.owner(ref), of)
         return path if path.startswith("/") else f"{spec['chdir']}/{path}"
 
-    def _script(self, ref: Ref) -> tuple[bytes, Mapping[str, Any], str]:
+    def _script(self, ref: Ref) -> tuple[bytes, Mapping[str, Any]]:
         """A former leader that goes on after a day may ask for one that has been removed."""
         try:
             return self.store.jobs.script(ref.job)
@@ -211,14 +211,14 @@ class RequestBuilder:
 
     def stage(self, effect: Stage) -> StageRequest:
         """The request to send a component's files."""
-        _, spec, _secret = self._script(effect.ref)
+        _, spec = self._script(effect.ref)
         gate = self._gate_of(effect.ref)
         return StageRequest(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
 
     def fetch(self, effect: Fetch) -> FetchRequest:
         """The request to bring a component's results back."""
         ref = effect.ref
-        _, spec, _secret = self._script(ref)
+        _, spec = self._script(ref)
         return FetchRequest(
             self._gate_of(ref),
             spec["submit_dir"],

@@ -24,9 +24,7 @@ _s, _j = tables.scripts.c, tables.jobs.c
 # A task's is its array's.
 _ARRAY = select(_j.of).where(_j.id == bindparam("job")).scalar_subquery()
 _ITS_SCRIPT = _s.job == func.coalesce(_ARRAY, bindparam("job"))
-_SCRIPT = select(_s.script, _s.spec, _s.secret).where(_ITS_SCRIPT)
-_MEETING_PLACE = select(_s.spec["chdir"].as_string(), _s.secret).where(_ITS_SCRIPT)
-_ACCOUNTS = select(_s.spec["accounts"].label("accounts")).where(_ITS_SCRIPT)
+_SCRIPT = select(_s.script, _s.spec).where(_ITS_SCRIPT)
 _TARGET = select(
     _s.spec["chdir"].as_string().label("chdir"),
     _s.secret,
@@ -90,14 +88,14 @@ class JobQueries(Part):
         found = self._column(_REQUEST, user=user, request_id=request_id)
         return found[0] if found else None
 
-    def script(self, job: int) -> tuple[bytes, dict[str, Any], str]:
-        """A job's script, its spec, and the secret of its components' folders.
+    def script(self, job: int) -> tuple[bytes, dict[str, Any]]:
+        """A job's script and its spec.
 
         Raises:
             KeyError: no such job.
         """
         row = self._of(job, _SCRIPT)
-        return row.script, row.spec, row.secret
+        return row.script, row.spec
 
     def meeting_place(self, job: int) -> tuple[str, str]:
         """The job's folder, and the secret of its components' folders.
@@ -105,8 +103,8 @@ class JobQueries(Part):
         Raises:
             KeyError: no such job.
         """
-        row = self._of(job, _MEETING_PLACE)
-        return row[0], row[1]
+        row = self._of(job, _TARGET)
+        return row.chdir, row.secret
 
     def account(self, job: int, cluster: str) -> str | None:
         """The account that the job's components in a cluster run under; None: the broker's own.
@@ -114,8 +112,7 @@ class JobQueries(Part):
         Raises:
             KeyError: no such job.
         """
-        account: str | None = (self._of(job, _ACCOUNTS).accounts or {}).get(cluster)
-        return account
+        return self.target(job, cluster).account
 
     def target(self, job: int, cluster: str) -> Target:
         """Where the job meets the broker in a cluster, and as whom.

@@ -131,7 +131,7 @@ def test_who_does_not_lead_any_more_changes_nothing_at_home(
         raise CommandLost("another broker leads")
 
     made = replace(builder(store), homes=lambda _user: LocalSubmitDirectory(), permit=lost)
-    monkeypatch.setattr(store.jobs, "script", lambda _job: (b"", {"owner": owner}, ""))
+    monkeypatch.setattr(store.jobs, "script", lambda _job: (b"", {"owner": owner}))
     with pytest.raises(CommandLost):
         made.home_of(Ref(1, 1, 0)).put(str(tmp_path), "result", 0, b"late")
     assert not list(tmp_path.iterdir())

@@ -58,6 +58,7 @@ def test_a_backup_is_one_private_file_that_tells_what_it_holds(tmp_path: Path) -
     again = Store(f"sqlite:///{tmp_path}/b.db")
     assert [found.id for found in again.recover(NAMES).jobs] == [2, 3]
     assert again.jobs.script(2) == store.jobs.script(2)
+    assert again.jobs.meeting_place(2) == store.jobs.meeting_place(2)
     again.close()
     store.close()
 

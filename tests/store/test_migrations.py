@@ -91,8 +91,8 @@ def test_what_has_not_ended_in_it_is_found_again(revision: str, tmp_path: Path) 
     assert cancelled.goal is Goal.CANCEL and parts[cancelled.id].step is Step.CLEAN
     assert found.next_job == max(job.id for job in found.jobs) + 1
     for job in found.jobs:
-        script, spec, secret = store.jobs.script(job.id)
-        assert script.startswith(b"#!/bin/sh") and secret
+        script, spec = store.jobs.script(job.id)
+        assert script.startswith(b"#!/bin/sh") and store.jobs.meeting_place(job.id)[1]
         assert spec["chdir"] == str(tmp_path)
         assert store.jobs.events(job.id)[0]["what"] == "submitted"
     store.close()

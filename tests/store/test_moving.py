@@ -85,6 +85,7 @@ def test_a_broker_goes_on_with_it(old: Store, database: str) -> None:
     assert recovered.components[0].ref == before.components[0].ref
     assert recovered.memory == before.memory == {"last": [1, 2]}
     assert again.jobs.find_request("anna", "r2") == 2 and again.jobs.script(2) == old.jobs.script(2)
+    assert again.jobs.meeting_place(2) == old.jobs.meeting_place(2)
     assert again.access_tokens.all() == [TOKEN]
     again.close()
 

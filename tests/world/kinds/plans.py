@@ -54,7 +54,7 @@ def _untold_clocks(rng: random.Random, scenario: Scenario) -> Scenario:
         for _ in range(4):
             at, limit = dies - rng.uniform(-5, 30), rng.choice((30, 60))
             runs = round(limit - rng.uniform(2, 8), 3)
-            sizes = tuple(rng.randint(1, least // 2) for _ in clusters[:2])
+            sizes = tuple(rng.randint(1, max(1, least // 2)) for _ in clusters[:2])
             jobs.append(several(rng, at, scenario, sizes=sizes, run_time=runs, limit=limit))
     made = replace(scenario, clusters=clusters, jobs=tuple(jobs), ahead=3600.0, poll=3.0)
     return replace(made, faults=tuple(faults))

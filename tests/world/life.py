@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .host import Host
 
 _TURNS = 1000  # that a loop makes in one instant at most: one that makes more goes on for ever
+_LOOKS = 10 * _TURNS  # at the clock, with or without anything to do
 _SLOW_DISK = 0.2  # seconds of a turn, where slices are tiny: much comes in between two of them
 _QUICK = 0.5  # seconds between two looks while a component is on its way
 
@@ -99,7 +100,8 @@ class Life:
             )
             for index, cluster in enumerate(world.clusters)
         ]
-        self.loop = Loop(self.engine, self.executors, self.clock, scenario.slice)
+        self._looks = 0.0, 0  # when the loop's last one was, and how many in that instant
+        self.loop = Loop(self.engine, self.executors, self._look, scenario.slice)
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._cleaned: list[Ref] = []  # what clusters have told since the last turn
@@ -112,6 +114,14 @@ class Life:
     def clock(self) -> float:
         """What its host takes for Unix seconds."""
         return self._process.wall
+
+    def _look(self) -> float:
+        """As its loop looks at the clock."""
+        now = self.clock()
+        self._looks = now, self._looks[1] + 1 if self._looks[0] == now else 1
+        if self._looks[1] > _LOOKS:
+            raise Violation(f"{_LOOKS} looks of the loop at the clock in one instant")
+        return now
 
     def begin(self) -> None:
         """Recover, then look at the clusters.

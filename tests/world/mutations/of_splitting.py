@@ -10,7 +10,7 @@ from metabroker.broker.job import Job
 from metabroker.policy import Request
 from metabroker.store import rows
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -42,6 +42,7 @@ def split_one_part_short(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("split-before-the-crash")
 def extra_time_not_stored(stack: contextlib.ExitStack) -> None:
     """After a restart a job that is split has no more time than one that is not."""
 

@@ -21,7 +21,7 @@ DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml requirements-lock.txt
 
-.PHONY: help array deb light lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help array deb light lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-kinds storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -68,6 +68,9 @@ storm-brokers: setup ## the same with two brokers and three that share a store
 
 storm-all: setup ## for a night: SEEDS=1000000 over all kinds of worlds, kept in STATE, from where it ended
 	$(BIN)/python -m tests.world.storm --all --first $(FIRST) --seeds $(SEEDS) --state $(STATE) --report $(STATE).md
+
+storm-kinds: setup ## the same, for worlds that are each of a special kind (tests/world/kinds), by turns
+	$(BIN)/python -m tests.world.storm --kinds --first $(FIRST) --seeds $(SEEDS) --state $(STATE) --report $(STATE).md
 
 storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
 	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)

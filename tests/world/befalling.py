@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .accounts import TROUBLES, UNKNOWN
-from .cluster import WorldCluster
+from .cluster import AGAIN, WorldCluster
 from .scenario import (
     ACCOUNT,
     BLIND,
@@ -61,9 +61,11 @@ def _jump(world: World, cluster: WorldCluster, *_given: object) -> None:
 
 
 def _inherit(world: World, cluster: WorldCluster, _fault: Fault, until: float) -> None:
-    """Somebody submits jobs by hand under the broker's own account; they get the next ids."""
-    now = cluster.local()
-    cluster.skip_ids(now)
+    """Somebody submits jobs by hand under the broker's own account; they get the next ids. Nobody
+    could tell one from the lost job that had its id if that one's script began a moment ago."""
+    now, began = cluster.local(), world.oracle.began
+    starts = [began[ref][0] for ref in world.oracle.lost if ref in began]
+    cluster.skip_ids(now, fresh=any(world.now - start < AGAIN for start in starts))
     for _ in range(3):
         extra = {"until": until - world.now + now, "account": True}
         cluster.model.submit("by-hand", 1, 1e9, now, extra=extra)

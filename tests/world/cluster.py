@@ -30,7 +30,7 @@ _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
 _CLOCKS = 5.0  # seconds by which a file server and a controller may differ
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
 _SOON = 0.001
-_AGAIN = 6.0  # seconds after which a controller that has lost its state gives an id again
+AGAIN = 6.0  # seconds after which a controller that has lost its state gives an id again
 
 
 class WorldCluster:
@@ -190,9 +190,9 @@ class WorldCluster:
             self.skip_ids(now)
             self.model.submit("local", size, limit, now, extra={"lasts": lasts})
 
-    def skip_ids(self, now: float) -> None:
-        """No id is given again within seconds."""
-        if now < self._ids_again[0]:
+    def skip_ids(self, now: float, *, fresh: bool = False) -> None:
+        """No id is given again within seconds, nor as long as what lost it is `fresh`."""
+        if fresh or now < self._ids_again[0]:
             self.model.next_id = max(self.model.next_id, self._ids_again[1])
 
     def leave(self) -> None:
@@ -282,7 +282,7 @@ class WorldCluster:
                 self.orphans.add(run)
                 self._moments.at(self.now() + self._rng.uniform(0, 4), run.kill)
         latest = max((job.submit_time for job in lost), default=0.0)
-        self._ids_again = latest + _AGAIN, self.model.next_id
+        self._ids_again = latest + AGAIN, self.model.next_id
         self.model.next_id = max(self.model.jobs, default=0) + 1
         for name, reservation in list(self.model.reservations.items()):
             used = any(j.reservation == name and not j.state.ended for j in self.ours())

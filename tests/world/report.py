@@ -78,6 +78,7 @@ def report(result: Storm, found: list[tuple[str, int | None, str]], command: str
         ("Events of jobs", "event "),
         ("Answers", "reply "),
         ("Policies", "policy "),
+        ("Kinds", "kind "),
         ("What users did", "user "),
     ):
         rows = sorted(

@@ -2,6 +2,7 @@
 
     python -m tests.world.storm --seeds 1000 [--first 0] [--mutations LIMIT] [--report FILE]
     python -m tests.world.storm --all --seeds 1000000 --state FILE   # goes on where FILE ended
+    python -m tests.world.storm --kinds --seeds 50000 --state FILE   # each of a special kind
 
 Exit code 1 if a promise was broken; then the story of the smallest failing scenario is printed,
 and the scenario is written to a file that can stay as a test (tests/world/scenarios/).
@@ -19,10 +20,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from . import kept
+from .kinds import FOR_SEVERAL, KINDS
 from .mutations import AMONG, MUTATIONS, SHARED
 from .play import Outcome, play_seed, shrink
 from .report import Storm, report
@@ -34,26 +37,47 @@ SEVERAL: Sequence[int] = (2, 3)
 ALL: Sequence[int] = (1, 1, 2, 3)
 
 
+@dataclass(frozen=True, slots=True)
+class Worlds:
+    """Which worlds a storm plays. `numbers`: of brokers, by turns; `special`: each is of a kind of
+    `kinds`, by turns."""
+
+    target: str
+    numbers: Sequence[int]
+    special: bool = False
+
+    def of(self, seed: int) -> tuple[int, str]:
+        """How many brokers the world of a seed has, and of which kind it is to be ("": any)."""
+        if not self.special:
+            return brokers_of(seed, self.numbers), ""
+        names = sorted(KINDS)
+        kind = names[seed // len(self.numbers) % len(names)]
+        return brokers_of(seed, SEVERAL if kind in FOR_SEVERAL else self.numbers), kind
+
+
 def brokers_of(seed: int, numbers: Sequence[int]) -> int:
     """How many brokers the world of a seed has."""
     return numbers[seed % len(numbers)]
 
 
-def _chunk(first: int, count: int, numbers: Sequence[int]) -> tuple[Tally, list[tuple[int, str]]]:
+def _chunk(first: int, count: int, worlds: Worlds) -> tuple[Tally, list[tuple[int, str]]]:
     tally, failed = Tally(), []
     for seed in range(first, first + count):
-        outcome = play_seed(seed, tally, brokers=brokers_of(seed, numbers))
+        brokers, kind = worlds.of(seed)
+        outcome = play_seed(seed, tally, brokers=brokers, kind=kind)
         kinds = sorted({fault.what for fault in outcome.scenario.faults})
         for pair in combinations(kinds, 2):
             tally.add(f"pair {pair[0]} + {pair[1]}")
         tally.add(f"policy {outcome.scenario.policy}")
         tally.add(f"brokers {outcome.scenario.brokers}")
+        if kind:
+            tally.add(f"kind {kind}")
         if outcome.wrong:
             failed.append((seed, outcome.wrong.strip().splitlines()[-1]))
     return tally, failed
 
 
-def _chunk_of(given: tuple[int, int, Sequence[int]]) -> tuple[int, Tally, list[tuple[int, str]]]:
+def _chunk_of(given: tuple[int, int, Worlds]) -> tuple[int, Tally, list[tuple[int, str]]]:
     return (given[1], *_chunk(*given))
 
 
@@ -61,19 +85,19 @@ def storm(
     first: int,
     seeds: int,
     *,
-    brokers: Sequence[int],
+    worlds: Worlds,
     processes: int,
     each: Callable[[Storm], None] = lambda _so_far: None,
     before: Storm | None = None,
 ) -> Storm:
-    """Play `seeds` seeds from `first` on, with so many `brokers` by turns. `each` is told what was
-    played so far. Ctrl-C ends it; what was played until then counts. `before`: what was played of
-    them already; it is gone on from there."""
+    """Play `seeds` seeds from `first` on. `each` is told what was played so far. Ctrl-C ends it;
+    what was played until then counts. `before`: what was played of them already; it is gone on from
+    there."""
     began = time.monotonic()
-    result = before or Storm(0, Tally(), [], 0.0, max(brokers) > 1)
+    result = before or Storm(0, Tally(), [], 0.0, max(worlds.numbers) > 1)
     spent = result.seconds
     chunks = [
-        (start, min(_CHUNK, first + seeds - start), brokers)
+        (start, min(_CHUNK, first + seeds - start), worlds)
         for start in range(first + result.seeds, first + seeds, _CHUNK)
     ]
     with (
@@ -157,6 +181,14 @@ def _in_words(result: Storm, missed: list[str]) -> str:
     )
 
 
+def _worlds(given: argparse.Namespace) -> Worlds:
+    if given.kinds:
+        return Worlds("storm-kinds", ALL, special=True)
+    if given.all:
+        return Worlds("storm-all", ALL)
+    return Worlds("storm-brokers", SEVERAL) if given.several else Worlds("storm", ALONE)
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.world.storm")
@@ -167,12 +199,12 @@ def main() -> int:
     parser.add_argument("--report", type=Path)
     parser.add_argument("--several", action="store_true", help="two brokers and three, by turns")
     parser.add_argument("--all", action="store_true", help="one broker, two and three, by turns")
+    parser.add_argument("--kinds", action="store_true", help="each world of a special kind")
     parser.add_argument("--state", type=Path, help="keep what was played, and go on from there")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    brokers = ALL if given.all else SEVERAL if given.several else ALONE
-    target = {ALL: "storm-all", SEVERAL: "storm-brokers", ALONE: "storm"}[brokers]
-    command = f"make {target} SEEDS={given.seeds} FIRST={given.first}"
+    worlds = _worlds(given)
+    command = f"make {worlds.target} SEEDS={given.seeds} FIRST={given.first}"
     before = None if given.state is None else kept.load(given.state, command)
     last = 0 if before is None else before.seeds
 
@@ -192,7 +224,7 @@ def main() -> int:
     result = storm(
         given.first,
         given.seeds,
-        brokers=brokers,
+        worlds=worlds,
         processes=given.processes,
         each=each,
         before=before,
@@ -209,7 +241,8 @@ def main() -> int:
     missed = [name for name, count, _ in found if count is None]
     print(_as_json(result, missed) if given.json else _in_words(result, missed))
     for seed, _wrong in result.failed[:1]:
-        outcome = play_seed(seed, brokers=brokers_of(seed, brokers))
+        brokers, kind = worlds.of(seed)
+        outcome = play_seed(seed, brokers=brokers, kind=kind)
         _tell(outcome, Path("storm-failures"))
     return 1 if result.failed or missed else 0
 

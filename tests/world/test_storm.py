@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from .generation import generate
+from .kinds import FOR_SEVERAL, KINDS
 from .play import play, play_seed
 from .scenario import Scenario, Tally
-from .storm import ALL, SEVERAL, brokers_of, hunt
+from .storm import ALL, SEVERAL, Worlds, brokers_of, hunt
 
 SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "14"))
 SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "14"))
@@ -33,7 +34,10 @@ QUICK = {
     "joining-jobs-do-not-wait": 50_000,
     "joining-jobs-hear-nothing": 50_009,
     "letters-as-the-broker": 50_000,
+    "timers-not-looked-at": 50_000,
+    "extra-time-not-stored": 50_000,
 }
+OF_KINDS = Worlds("storm-kinds", ALL, special=True)
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, 20))
@@ -61,6 +65,20 @@ def test_no_promise_is_broken_where_jobs_join_others(first: int) -> None:
     for seed in range(first, min(first + 20, SEEDS), 2):
         outcome = play_seed(seed, brokers=brokers_of(seed // 2, ALL), kind="joining")
         assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
+
+
+@pytest.mark.parametrize("first", range(0, len(KINDS), 10))
+def test_no_promise_is_broken_in_a_world_of_each_kind(first: int) -> None:
+    for seed in range(4 * first, 4 * min(first + 10, len(KINDS)), 4):
+        brokers, kind = OF_KINDS.of(seed + seed // 4 % 4)
+        outcome = play_seed(seed, brokers=brokers, kind=kind)
+        assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
+
+
+def test_each_kind_of_worlds_is_played_with_each_number_of_brokers() -> None:
+    played = {OF_KINDS.of(seed) for seed in range(len(ALL) * len(KINDS))}
+    assert played >= {(number, kind) for kind in set(KINDS) - FOR_SEVERAL for number in ALL}
+    assert {number for number, kind in played if kind in FOR_SEVERAL} == set(SEVERAL)
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)

@@ -33,6 +33,9 @@ def special(seed: int, scenario: Scenario, kind: str) -> Scenario:
             kind = next((n for n in APART if random.Random(f"{seed} {n}").random() < APART[n]), "")
             if not kind:
                 return scenario
+    else:  # a store goes back only in kinds that say so: users ask for little else there
+        kept = tuple(fault for fault in scenario.faults if fault.what != ROLLBACK)
+        scenario = replace(scenario, faults=kept)
     made = KINDS[kind](rng, scenario)
     return replace(made, faults=tuple(sorted(made.faults, key=lambda fault: fault.at)))
 

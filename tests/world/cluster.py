@@ -89,6 +89,7 @@ class WorldCluster:
         self.cut_short: Callable[[WorldCluster, SimulatedJob], None] = lambda *_: None
         self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on
         self.others_waiting = OthersWaiting()
+        self.stood: set[str] = set()  # jobs that ended with their reservations, and were suspended
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
 
     def now(self) -> float:

@@ -18,6 +18,7 @@ from .accounts import placed
 from .arrays import whole
 from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
+from .cut_short import stood_too_long
 from .home import FOLDER, RESULT
 from .oracle import Violation
 from .overtime import had_its_time
@@ -70,6 +71,7 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
         if (
             row["state"] == JobState.TIMEOUT.value
             and not _waited_unseen(world, row)
+            and not stood_too_long(world, row)
             and plan.longest + _hidden(world, row) < plan.limit
         ):
             raise Violation(f"P6: job {row['id']} is over its time limit of {plan.limit} s")

@@ -253,7 +253,7 @@ class Oracle:
                 JobState.WAITING: settings.barrier_timeout,
                 JobState.RUNNING: job.may_take + settings.overtime_grace,
             }[job.state]
-            if job.state is JobState.RUNNING and job.deadline is None:  # since a restart
+            if job.state is JobState.RUNNING and (job.deadline or 0.0) <= clock:  # since a restart
                 bound += settings.barrier_slack + settings.stale_after
                 able = max(able, *(away[c.cluster] + bound for c in job.components))
             if job.uncertain is not None:  # only looked for: its clusters end what was armed

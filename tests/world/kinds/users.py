@@ -15,7 +15,7 @@ from tests.world.scenario import (
 )
 
 from .making import several, single, some
-from .registry import kind
+from .registry import apart, kind
 
 
 @kind
@@ -79,3 +79,19 @@ def _overtaken(rng: random.Random, scenario: Scenario) -> Scenario:
     overtaken = rng.choice((1, 1, 2, 3))
     made = replace(scenario, policy=policy, overtaken=overtaken)
     return replace(made, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@apart
+def _told_to_end(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Users cancel jobs that run, or these come to their time limits; their scripts end when they
+    are told to, some of them with exit code 0."""
+    jobs, faults = list(scenario.jobs), some(rng, scenario, 0.2)
+    for _ in range(4):
+        at, gives_up = rng.uniform(0, SPAN), round(rng.uniform(12, 40), 3)
+        one = single(rng, at) if rng.random() < 0.5 else several(rng, at, scenario)
+        if rng.random() < 0.5:
+            one = replace(one, run_time=90.0, actions=((gives_up, "cancel"),))
+        else:
+            one = replace(one, run_time=400.0, limit=60)
+        jobs.append(replace(one, traps=True))
+    return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))

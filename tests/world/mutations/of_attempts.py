@@ -284,6 +284,7 @@ def completed_is_believed(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("told-to-end")
 def an_exit_code_is_all_that_counts(stack: contextlib.ExitStack) -> None:
     """A script that was told to end, and ends with 0, has succeeded, whoever cancelled its job."""
     swap(stack, records, "_was_stopped", lambda job, event: False)

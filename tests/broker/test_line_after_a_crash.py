@@ -6,9 +6,17 @@ import pytest
 
 from metabroker.broker import tokens
 from metabroker.broker.effects import Clean, Open
-from metabroker.broker.events import Arrived, Cleaned, GaveUp, Started, Unsure
+from metabroker.broker.events import (
+    Arrived,
+    Cleaned,
+    GaveUp,
+    Refused,
+    Started,
+    Submitted,
+    Unsure,
+)
 from metabroker.broker.observation import NativeJob, NativeState
-from metabroker.broker.states import JobState, Step
+from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.service import reasons
 
@@ -136,6 +144,43 @@ def test_no_other_is_let_through_while_one_may_have_been_in_a_time_the_store_has
     # Its records can be read again.
     site.bench.handle(Arrived(first, "node", begun=True), Started(first, site.bench.now, "node"))
     assert (job.state, [c.ref for c in job.components]) == (JobState.RUNNING, [first])
+
+
+def test_a_no_to_what_was_submitted_in_a_time_the_store_has_lost_lets_nothing_else_through(
+    site: Site,
+) -> None:
+    """The store does not tell that it was submitted, let alone chosen; its cluster shows it as
+    come up, and the files there do not answer."""
+    site.submit()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    first, second = sibling(job, 0), sibling(job, 1)
+    shown_as(site, first, NativeState.RUNNING)
+    site.look()
+    no = Refused(first, Step.SUBMIT, Cause.BUSY, "cannot write in /home/u: Input/output error")
+    assert not of(site.bench.handle(no).effects, Clean)
+    site.bench.handle(Submitted(second, "7", site.bench.now))
+    assert not of(site.bench.handle(Arrived(second, "node")).effects, Open)
+    assert [s.ref for s in job.line] == [first], "the other one is withdrawn"
+    site.bench.handle(Arrived(first, "node", begun=True), Started(first, site.bench.now, "node"))
+    assert (job.state, [c.ref for c in job.components]) == (JobState.RUNNING, [first])
+
+
+@pytest.mark.parametrize("shown", [None, NativeState.PENDING])
+def test_what_had_not_been_submitted_and_did_not_come_up_holds_no_other_back(
+    site: Site, shown: NativeState | None
+) -> None:
+    site.submit()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    first, second = sibling(job, 0), sibling(job, 1)
+    if shown is not None:
+        shown_as(site, first, shown)
+    site.look()
+    no = Refused(first, Step.SUBMIT, Cause.BUSY, "cannot write in /home/u: Input/output error")
+    assert of(site.bench.handle(no).effects, Clean) == [first]
+    site.bench.handle(Submitted(second, "7", site.bench.now))
+    assert of(site.bench.handle(Arrived(second, "node")).effects, Open) == [second]
 
 
 def test_one_that_has_not_left_its_gate_holds_no_other_back(site: Site) -> None:

@@ -166,6 +166,9 @@ class Line:
         sibling, job = self._found(event.ref)
         if sibling.step is not event.step:
             return
+        if self.unread.got_through(sibling):
+            self.unsure(Unsure(event.ref, event.step, event.detail), now)
+            return
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
         sibling.cause = Cause.FILES if files else event.cause
         sibling.detail = event.detail

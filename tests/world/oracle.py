@@ -328,6 +328,7 @@ class Oracle:
             )
             for job in broker.view.jobs.values()
             if job.id in before and job.state is not JobState.QUEUED and job.components
+            if job.components[0].ref not in self.starts  # else: found to run, by an older store
         ]
         for key, (seq, mask) in before.items():
             job = broker.view.jobs.get(key)
@@ -350,9 +351,8 @@ class Oracle:
                 if other > seq and any(mask >> c & 1 for c in clusters.difference(barred)):
                     total += decided > self._since.get(key, -1)
             self.overtaken[key] = (seq, total)
-            if total <= max(bound, known) or key in aside or key in broker.view.decided:
-                continue
-            if self._could_run(broker, key, now):
+            spared = total <= max(bound, known) or key in aside or key in broker.view.decided
+            if not spared and self._could_run(broker, key, now):
                 raise Violation(f"aging: job {key} was overtaken {total} times (bound {bound})")
 
     @staticmethod

@@ -3,10 +3,13 @@
 A store that has gone back by a moment may show siblings of a job in line of which one was let
 through in the lost time. Their own records tell that. So after a start nothing else of the job is
 let through while its cluster shows one of them as come up, or not at all, and its records were not
-read since. What is pending was not let through, nor what is not shown and had not been submitted by
-the store's word. A no to the submission of one that is shown as come up says nothing of it: an
-earlier try has got through. Of what is in a cluster that does not answer nobody could know (see
-`first_polls`).
+read since. What is pending was not let through. A no to the submission of one that is shown as come
+up says nothing of it: an earlier try has got through.
+
+Two things nobody could know: what is in a cluster that does not answer (see `first_polls`); and
+whether one that is not shown, and had not been submitted by the store's word, ever was. It counts
+as never submitted. (A cluster that forgets ended jobs at once shows the same of one that has run,
+and while its files do not answer nobody can read that.)
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ class Conservative(LivePlanner):
     """CONSERVATIVE with any placement rule.
 
     A promise is a time and a place. Promises hold as long as no job outlives its estimate; then
-    all waiting jobs are promised again, with that job expected to end at any moment.
+    all waiting jobs are promised again, with that job expected to end at any moment. They are
+    promised again, too, where whole nodes leave somebody less than was promised.
     """
 
     def __init__(self, processors: Sequence[int], place: Place = worst_fit) -> None:
@@ -123,6 +124,10 @@ class Conservative(LivePlanner):
 
         Again until nobody moves, because one that moves may make room for one in front of it. So
         every promised start is another job's end, and a pass comes then.
+
+        Where a cluster gives whole nodes a job holds more than its slot has of the profile, once it
+        runs: then somebody may find nothing as good as before, and all are promised anew. (That
+        ends: where nobody's slot gets worse, somebody's is better after each round.)
         """
         moved = True
         while moved:
@@ -132,6 +137,9 @@ class Conservative(LivePlanner):
                 if before < inf:
                     self._profile.give(before, job.end, job.clusters, job.sizes)
                 self._promise(job, now)
+                if job.start > before:
+                    self._promise_anew(now)
+                    return
                 moved = moved or job.start < before
 
     def _overrun(self, now: float) -> bool:

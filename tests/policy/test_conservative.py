@@ -6,6 +6,8 @@ import pytest
 
 from metabroker.policy import Request
 from metabroker.policy.conservative import Conservative
+from metabroker.policy.placement import worst_fit
+from metabroker.policy.whole_nodes import in_whole_nodes
 from tests.policy.planner_hand import PlannerHand
 from tests.policy.test_easy import busy
 
@@ -79,3 +81,27 @@ def test_no_promise_is_ever_broken(processors: list[int]) -> None:
                 assert now < start <= promised.get(waiting, start)
                 promised[waiting] = start
         assert key > 100 and promised
+
+
+def test_where_whole_nodes_leave_less_than_was_promised_the_pass_ends() -> None:
+    """They were moved forward and back in turn, for ever."""
+    planner = Conservative([8, 16], in_whole_nodes(worst_fit, [4, 8]))
+    for key, sizes, estimate, now in (
+        (1, (6,), 20.0, 10.0),
+        (2, (2,), 60.0, 20.0),
+        (3, (3, 2), 60.0, 30.0),
+        (4, (6,), 60.0, 35.0),
+        (5, (1, 3), 20.0, 45.0),
+        (6, (5,), 10.0, 50.0),
+        (7, (3, 2), 20.0, 60.0),
+    ):
+        planner.submit(key, Request(sizes), 0, estimate, now)
+        planner.run(now)
+    planner.end(1, 61.0)
+    planner.run(61.0)
+    planner.submit(8, Request((3,)), 0, 10.0, 62.0)
+    planner.run(62.0)
+    planner.end(3, 63.0)
+    planner.run(63.0)
+    assert all(start > 63.0 for start, _ in planner.promises().values())
+    assert set(planner.promises()) == {6, 7, 8}

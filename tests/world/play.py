@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import delete
@@ -15,6 +18,8 @@ from .oracle import Violation
 from .scenario import Scenario, Tally, smaller
 from .stores import WorldStore
 from .world import World
+
+_LONGEST = 120.0  # seconds of the processor's time; most worlds take less than one
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +47,27 @@ def clean_store() -> WorldStore:
     return _store
 
 
+@contextlib.contextmanager
+def not_for_ever() -> Iterator[None]:
+    """What computes for so long does not end: no moment of the world comes any more."""
+
+    def over(*_given: object) -> None:
+        raise Violation(f"liveness: {_LONGEST:g} s of the processor's time, and it goes on")
+
+    before = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def play(scenario: Scenario, tally: Tally | None = None) -> Outcome:
     """Play a scenario; whatever goes wrong is in the outcome."""
     world = World(scenario, clean_store(), tally or Tally())
     wrong = ""
-    with planted(scenario.mutation):
+    with planted(scenario.mutation), not_for_ever():
         try:
             world.run()
         except Violation as violation:

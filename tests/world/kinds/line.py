@@ -88,13 +88,20 @@ def _drained_in_line(rng: random.Random, scenario: Scenario) -> Scenario:
 @apart
 def _lost_choice(rng: random.Random, scenario: Scenario) -> Scenario:
     """While jobs stand in line the store goes back by a moment. Then the files of one cluster do
-    not answer, and all others go who keep the clusters full."""
+    not answer, and all others go who keep the clusters full. Or those of that cluster have gone
+    before, so that one comes up there which had not been submitted, as the store then tells."""
     clusters, faults = kept_full(rng, scenario)
     jobs = [single(rng, rng.uniform(5, 60), run_time=rng.uniform(60, 200)) for _ in range(12)]
     back, lasts = rng.uniform(30, 70), rng.uniform(0.5, 5)
     away, where = back + lasts - rng.uniform(0, 3), rng.choice(clusters).name
+    copied = Fault(round(back - rng.uniform(1, 10), 3), ROLLBACK, "", 0.0, "copied")
+    if rng.random() < 0.5:
+        came = back - rng.uniform(2.5, 6)
+        jobs.append(single(rng, came, run_time=rng.uniform(60, 200)))
+        copied = replace(copied, at=round(came - 0.1, 3), then="Submit")
+        faults.append(Fault(round(came + rng.uniform(-1, 1), 3), LEAVE, where))
     faults += [
-        Fault(round(back - rng.uniform(1, 10), 3), ROLLBACK, "", 0.0, "copied"),
+        copied,
         Fault(round(back, 3), ROLLBACK, "", round(lasts, 3), "back"),
         Fault(round(away, 3), "files", where, round(rng.uniform(20, 60), 3)),
     ]

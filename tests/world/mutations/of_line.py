@@ -139,3 +139,11 @@ def the_lost_choice_is_not_asked_for(stack: contextlib.ExitStack) -> None:
     """After the store has gone back a second sibling is let through, though nobody knows whether
     the first one was."""
     swap(stack, Unread, "of", lambda self, job: None)
+
+
+@mutation
+@among("lost-choice")
+def a_no_after_the_choice_withdraws(stack: contextlib.ExitStack) -> None:
+    """After the store has gone back, one that has been let through is withdrawn since it cannot be
+    submitted once more."""
+    swap(stack, Unread, "got_through", lambda self, sibling: False)

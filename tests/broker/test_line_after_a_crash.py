@@ -183,6 +183,28 @@ def test_what_had_not_been_submitted_and_did_not_come_up_holds_no_other_back(
     assert of(site.bench.handle(Arrived(second, "node")).effects, Open) == [second]
 
 
+@pytest.mark.parametrize("let_through", [True, False])
+def test_one_that_comes_up_before_the_first_polls_is_let_through_after_them(
+    site: Site, let_through: bool
+) -> None:
+    """Unless they show that another one may have been, in a time that the store has lost."""
+    site.submit()
+    site.accept()
+    site.bench.broker = site.bench.restored(polled=False)
+    site.bench.settle()
+    (job,) = site.bench.broker.view.jobs.values()
+    first, second = sibling(job, 0), sibling(job, 1)
+    effects = site.bench.handle(Arrived(second, "node")).effects
+    assert not of(effects, Open) and job.state is JobState.QUEUED
+    if let_through:
+        shown_as(site, first, NativeState.RUNNING)
+    shown_as(site, second, NativeState.RUNNING)
+    site.bench.now += site.bench.settings.visible_after
+    effects = [*site.look(), *site.look()]
+    assert of(effects, Open) == ([] if let_through else [second])
+    assert second in of(effects, Clean) or not let_through
+
+
 def test_one_that_has_not_left_its_gate_holds_no_other_back(site: Site) -> None:
     site.submit()
     site.accept()

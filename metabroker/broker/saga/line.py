@@ -63,6 +63,7 @@ class Line:
     _numbers: dict[int, int] = field(default_factory=dict)  # the next sibling's, by job
     _at_gates: dict[Ref, float] = field(default_factory=dict)  # since when, Unix seconds
     _stuck: dict[Ref, float] = field(default_factory=dict)  # since the poll that began then
+    _early: dict[Ref, Arrived] = field(default_factory=dict)  # told before the first polls ended
 
     def find(self, ref: Ref) -> tuple[Component, Job] | None:
         """A sibling that stands in line, and its job."""
@@ -125,6 +126,7 @@ class Line:
         if not job.line:
             self._numbers.pop(job.id, None)
         self._stuck.pop(sibling.ref, None)
+        self._early.pop(sibling.ref, None)
         since = self._at_gates.pop(sibling.ref, now)
         waited = {"waited": round(now - since, 3)} if since < now else {}
         self._state.note(now, job, sibling, "withdrawn", why=why, **waited)
@@ -207,11 +209,15 @@ class Line:
     # --- what its own records tell ------------------------------------------------------------
 
     def arrived(self, event: Arrived, now: float) -> None:
-        """It has come up in its cluster's queue, and waits at its gate."""
+        """It has come up in its cluster's queue, and waits at its gate. Just after a start that is
+        looked at again once all clusters were polled: one may show that another one was chosen."""
         sibling, job = self._found(event.ref)
         if not event.begun:
             self.unread.read(sibling)
         if sibling.reached(Phase.ARRIVED):
+            return
+        if self._state.first_polls.wait and not event.begun:
+            self._early[sibling.ref] = event
             return
         sibling.advance(Phase.ARRIVED)
         sibling.hosts = event.hosts or sibling.hosts
@@ -308,6 +314,7 @@ class Line:
         self._claims.hold(sibling, held)
         self._numbers.pop(job.id, None)
         self._stuck.pop(sibling.ref, None)
+        self._early.pop(sibling.ref, None)
         job.line = []
         job.components = [sibling]
         job.reason = ""
@@ -320,6 +327,10 @@ class Line:
         self, sibling: Component, job: Job, native: NativeJob, snapshot: Snapshot, now: float
     ) -> None:
         """It is still in its cluster's queue; is that of any use?"""
+        early = self._early.pop(sibling.ref, None)
+        if early is not None:
+            self.arrived(early, now)
+            return
         if native.state is NativeState.PENDING:
             self.unread.read(sibling)
         if not native.stuck or sibling.reached(Phase.ARRIVED):

@@ -69,7 +69,7 @@ class Oracle:
     unseen: set[Ref] = field(default_factory=set)  # not to be cleaned, and not seen there
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
     _barred: dict[int, tuple[int, ...]] = field(default_factory=dict)  # where who waits may not go
-    _aside: set[int] = field(default_factory=set)  # could go nowhere as others were started
+    _aside: dict[int, int] = field(default_factory=dict)  # the last pass when it could go nowhere
     _joined: set[int] = field(default_factory=set)  # a queue, in this turn for the first time
     _passes: int = 0  # of the policy, and starts by no pass
     _since: dict[int, int] = field(default_factory=dict)  # after which pass a job came, or anew
@@ -287,7 +287,7 @@ class Oracle:
                 self._since.pop(key, None)
             else:  # by no pass: who comes, or comes anew, after it was not overtaken by it
                 self._passes = self._decided[key] = self._passes + 1
-                self._aside.update(SchedulerView(scheduler).aside())
+                self._aside.update(dict.fromkeys(SchedulerView(scheduler).aside(), self._passes))
             return remove(key, started, seq)
 
         def arrived(key: int, request: Request, *given: Any, **more: Any) -> None:
@@ -305,7 +305,7 @@ class Oracle:
             starts = run(*given, **more)
             self._decided.update((key, self._passes) for key, _placement in starts)
             if starts:
-                self._aside.update(SchedulerView(scheduler).aside())
+                self._aside.update(dict.fromkeys(SchedulerView(scheduler).aside(), self._passes))
             return starts
 
         scheduler.remove = removed  # type: ignore[method-assign]
@@ -316,7 +316,6 @@ class Oracle:
         self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float
     ) -> None:
         """Have those who waited `before` (seq, clusters as bits) overtaken anybody too often?"""
-        aside, self._aside = self._aside, set()  # a cluster may be back only after others' starts
         joined, self._joined = self._joined, set()  # a task may be made after others' starts
         if bound is None:
             return
@@ -347,11 +346,12 @@ class Oracle:
             if job.single and mask.bit_count() == 1 and job.request.clusters is None:
                 mask &= 1 << job.queue  # it may be in another cluster's since before this pass
             barred = self._barred.get(key, ())  # it may go elsewhere since before this pass
+            after = max(self._since.get(key, -1), self._aside.get(key, -1))
             for other, clusters, decided in starts:
                 if other > seq and any(mask >> c & 1 for c in clusters.difference(barred)):
-                    total += decided > self._since.get(key, -1)
+                    total += decided > after
             self.overtaken[key] = (seq, total)
-            spared = total <= max(bound, known) or key in aside or key in broker.view.decided
+            spared = total <= max(bound, known) or key in broker.view.decided
             if not spared and self._could_run(broker, key, now):
                 raise Violation(f"aging: job {key} was overtaken {total} times (bound {bound})")
 

@@ -42,7 +42,7 @@ class Conservative(LivePlanner):
 
     A promise is a time and a place. Promises hold as long as no job outlives its estimate; then
     all waiting jobs are promised again, with that job expected to end at any moment. They are
-    promised again, too, where whole nodes leave somebody less than was promised.
+    promised again, too, where somebody's slot has no room for whole nodes any more.
     """
 
     def __init__(self, processors: Sequence[int], place: Place = worst_fit) -> None:
@@ -125,9 +125,9 @@ class Conservative(LivePlanner):
         Again until nobody moves, because one that moves may make room for one in front of it. So
         every promised start is another job's end, and a pass comes then.
 
-        Where a cluster gives whole nodes a job holds more than its slot has of the profile, once it
-        runs: then somebody may find nothing as good as before, and all are promised anew. (That
-        ends: where nobody's slot gets worse, somebody's is better after each round.)
+        Where a cluster gives whole nodes that does not always hold: a slot takes a job's processors
+        from the profile, but must have room for its nodes. Who then finds nothing as good as before
+        has all promised anew, so that the rounds end: else somebody's slot is better after each.
         """
         moved = True
         while moved:

@@ -15,6 +15,7 @@ from metabroker.broker.events import (
     Submitted,
     Unsure,
 )
+from metabroker.broker.job import Job
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
@@ -146,19 +147,31 @@ def test_no_other_is_let_through_while_one_may_have_been_in_a_time_the_store_has
     assert (job.state, [c.ref for c in job.components]) == (JobState.RUNNING, [first])
 
 
+def not_submitted_by_the_store(site: Site) -> tuple[Job, Ref, Ref]:
+    """A job after a restart, and its siblings, of which nothing was answered before it."""
+    site.submit()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    return job, sibling(job, 0), sibling(job, 1)
+
+
+def cannot_be_written(ref: Ref) -> Refused:
+    why = "cannot write in /home/u: Input/output error"
+    return Refused(ref, Step.SUBMIT, Cause.BUSY, why)
+
+
 def test_a_no_to_what_was_submitted_in_a_time_the_store_has_lost_lets_nothing_else_through(
     site: Site,
 ) -> None:
     """The store does not tell that it was submitted, let alone chosen; its cluster shows it as
     come up, and the files there do not answer."""
-    site.submit()
-    site.bench.restart()
-    (job,) = site.bench.broker.view.jobs.values()
-    first, second = sibling(job, 0), sibling(job, 1)
+    job, first, second = not_submitted_by_the_store(site)
     shown_as(site, first, NativeState.RUNNING)
     site.look()
-    no = Refused(first, Step.SUBMIT, Cause.BUSY, "cannot write in /home/u: Input/output error")
-    assert not of(site.bench.handle(no).effects, Clean)
+    assert not of(site.bench.handle(cannot_be_written(first)).effects, Clean)
+    cluster = next(part.cluster for part in job.line if part.ref == first)
+    others = site.bench.broker.view.entries[cluster]
+    assert others.unverified_since is None, "it stays open to others"
     site.bench.handle(Submitted(second, "7", site.bench.now))
     assert not of(site.bench.handle(Arrived(second, "node")).effects, Open)
     assert [s.ref for s in job.line] == [first], "the other one is withdrawn"
@@ -170,15 +183,11 @@ def test_a_no_to_what_was_submitted_in_a_time_the_store_has_lost_lets_nothing_el
 def test_what_had_not_been_submitted_and_did_not_come_up_holds_no_other_back(
     site: Site, shown: NativeState | None
 ) -> None:
-    site.submit()
-    site.bench.restart()
-    (job,) = site.bench.broker.view.jobs.values()
-    first, second = sibling(job, 0), sibling(job, 1)
+    _, first, second = not_submitted_by_the_store(site)
     if shown is not None:
         shown_as(site, first, shown)
     site.look()
-    no = Refused(first, Step.SUBMIT, Cause.BUSY, "cannot write in /home/u: Input/output error")
-    assert of(site.bench.handle(no).effects, Clean) == [first]
+    assert of(site.bench.handle(cannot_be_written(first)).effects, Clean) == [first]
     site.bench.handle(Submitted(second, "7", site.bench.now))
     assert of(site.bench.handle(Arrived(second, "node")).effects, Open) == [second]
 

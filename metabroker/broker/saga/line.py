@@ -168,8 +168,10 @@ class Line:
         sibling, job = self._found(event.ref)
         if sibling.step is not event.step:
             return
-        if self.unread.got_through(sibling):
-            self.unsure(Unsure(event.ref, event.step, event.detail), now)
+        if self.unread.got_through(sibling):  # its own matter: the cluster stays open to others
+            sibling.detail = event.detail
+            self._state.outbox.changed(sibling)
+            self._pending.retry_later(sibling, now)
             return
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
         sibling.cause = Cause.FILES if files else event.cause

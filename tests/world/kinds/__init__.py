@@ -4,7 +4,7 @@ One world in sixteen is of some kind; a planted mistake that only such worlds ca
 in these (`mutations.planting.among`). Of the world that it is made of a kind keeps some faults.
 """
 
-from . import accounts, brokers, clusters, dividing, joining, line, moments, plans, users
+from . import accounts, brokers, clusters, joining, line, moments, plans, splitting, users
 from .registry import FOR_SEVERAL, KINDS, special
 
 __all__ = [
@@ -13,11 +13,11 @@ __all__ = [
     "accounts",
     "brokers",
     "clusters",
-    "dividing",
     "joining",
     "line",
     "moments",
     "plans",
     "special",
+    "splitting",
     "users",
 ]

@@ -64,6 +64,19 @@ def test_killed_controller_comes_back(clusters: dict[str, SlurmCluster]) -> None
     assert lab.wait_job(lab.submit(script="true")).state == "COMPLETED"
 
 
+def test_killed_controller_brings_back_nothing_that_was_removed_before_its_state_was_saved(
+    clusters: dict[str, SlurmCluster], testbed: Testbed
+) -> None:
+    lab = clusters["lab"]
+    reserve(lab, "removed", nodes=2, cores=30)
+    lab.save_state()
+    testbed.reset()
+    lab.save_state()
+    lab.kill_controller()
+    lab.start_controller()
+    assert lab.reservations() == []
+
+
 def test_frozen_controller_goes_on(clusters: dict[str, SlurmCluster]) -> None:
     lab = clusters["lab"]
     lab.freeze_controller()

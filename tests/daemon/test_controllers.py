@@ -68,6 +68,7 @@ def test_killed_and_restarted(clusters: Clusters, paused_site: Site) -> None:
     """It forgets what is younger than its last saved state, and issues job numbers again, while
     nobody has heard that it had reserved (for the moments after that: `faults/test_lost_state`)."""
     site, lab = paused_site, clusters["lab"]
+    lab.save_state()
     site.start_and_look("--pause", "after:reserve:lab")
     job = site.submit("--on delft:4,lab:4")
     site.wait_pause()
@@ -82,6 +83,7 @@ def test_killed_and_restarted(clusters: Clusters, paused_site: Site) -> None:
 
 def test_down_all_the_time(clusters: Clusters, paused_site: Site) -> None:
     site, lab = paused_site, clusters["lab"]
+    lab.save_state()
     lab.kill_controller()
     site.start()
     eventually(
@@ -106,6 +108,7 @@ def test_down_all_the_time(clusters: Clusters, paused_site: Site) -> None:
 def test_down_after_all_was_submitted(clusters: Clusters, paused_site: Site) -> None:
     """The gates need no controller: the job runs, and its end is cleaned up when that is back."""
     site, lab = paused_site, clusters["lab"]
+    lab.save_state()
     site.start_and_look("--pause", "before:arm")
     job = site.submit("--on delft:4,lab:4", recording(until("end")))
     site.wait_pause()

@@ -70,6 +70,8 @@ def test_at_every_moment(state: str, clusters: Clusters, held: Site, tmp_path: P
         lab.stop_controller()
         lab.lose_state()
         lab.start_controller()
+    else:
+        lab.save_state()
     begin(held)
     ids = {job.id for job in lab.jobs() if job.name.startswith("mb-")}
     lab.kill_controller()

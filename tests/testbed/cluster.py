@@ -130,6 +130,12 @@ class SlurmCluster:
                 self.nodes[name].send(signal.SIGHUP)
             self._wait_nodes(UP, PATIENCE)
 
+    def save_state(self) -> None:
+        """slurmctld saves its state now: it is stopped in good order, and started again. By itself
+        it saves up to 5 s later, so one that is killed may bring back what `reset` has removed."""
+        self.stop_controller()
+        self.start_controller()
+
     def copy_state(self, to: Path) -> Path:
         """A whole copy of slurmctld's saved state, as a backup would have it: slurmctld is
         stopped in good order for it, and started again."""

@@ -272,6 +272,8 @@ class Broker:
         ):
             if not component.sibling:  # else it stood in line for nothing
                 owner.components.append(component)
+                if owner.state is not JobState.RUNNING:
+                    self._saga.unread.restored(component)
         elif owner is not None:
             self._saga.line.restore(owner, component, now)
         self._saga.pending.resume(component)

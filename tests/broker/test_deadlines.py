@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from metabroker.broker.effects import Clean
-from metabroker.broker.events import Observed, Tick
+from metabroker.broker.events import Arrived, Observed, Tick
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import make
@@ -131,7 +131,8 @@ def test_who_waited_at_the_barrier_without_a_broker_is_opened_only_in_time(
     bench.now += waited
     bench.restart()
     bench.now += since_restart
-    bench.handle(poll(script, waited))
     (job,) = bench.broker.view.jobs.values()
+    bench.handle(*(Arrived(component.ref, "node") for component in job.components))
+    bench.handle(poll(script, waited))
     assert (job.state is JobState.WAITING) is not too_long
     assert ("waited at the barrier" in job.reason) is too_long

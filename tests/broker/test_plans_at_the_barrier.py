@@ -56,7 +56,8 @@ def test_who_waited_at_the_barrier_in_a_planned_reservation_is_opened_only_in_ti
     assert waited < site.bench.settings.barrier_slack
     site.bench.now += waited
     site.bench.restart()
-    first = site.job(job.id).components[0]
+    first, second = site.job(job.id).components
+    site.handle(Arrived(first.ref, "node"), Arrived(second.ref, "node"))
     native = NativeJob("7", None, NativeState.RUNNING, "RUNNING", 8, start_time=site.now - waited)
     token = tokens.make(INSTANCE, first.ref)
     shown = Snapshot(site.now, 32, 32, 32, {token: 8}, {token: native}, clock_offset=0.0)

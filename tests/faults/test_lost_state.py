@@ -65,7 +65,7 @@ def test_at_every_moment(state: str, clusters: Clusters, held: Site, tmp_path: P
     lab = clusters["lab"]
     older = None
     if state == "put back":
-        older = lab.copy_state(tmp_path / "older")
+        older = lab.save_state(copy=tmp_path / "older")
     elif state == "emptied":  # it counts from 1, before and after
         lab.stop_controller()
         lab.lose_state()

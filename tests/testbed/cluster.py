@@ -130,19 +130,16 @@ class SlurmCluster:
                 self.nodes[name].send(signal.SIGHUP)
             self._wait_nodes(UP, PATIENCE)
 
-    def save_state(self) -> None:
+    def save_state(self, copy: Path | None = None) -> Path | None:
         """slurmctld saves its state now: it is stopped in good order, and started again. By itself
-        it saves up to 5 s later, so one that is killed may bring back what `reset` has removed."""
+        it saves up to 5 s later, so one that is killed may bring back what `reset` has removed.
+        `copy`: a whole copy of the state, as a backup would have it, is made there, and returned.
+        """
         self.stop_controller()
+        if copy is not None:
+            shutil.copytree(self._state, copy)
         self.start_controller()
-
-    def copy_state(self, to: Path) -> Path:
-        """A whole copy of slurmctld's saved state, as a backup would have it: slurmctld is
-        stopped in good order for it, and started again."""
-        self.stop_controller()
-        shutil.copytree(self._state, to)
-        self.start_controller()
-        return to
+        return copy
 
     def lose_state(self, older: Path | None = None) -> None:
         """What slurmctld has saved is gone, or is an older copy again (it must not be running).
@@ -299,10 +296,8 @@ class SlurmCluster:
     # -- cleaning -----------------------------------------------------------------------------
 
     def cancel_all(self, seconds: float = PATIENCE) -> None:
-        """End every job and wait until none is active.
-
-        A script that minds no SIGTERM would take Slurm 5 s; here its processes are killed.
-        """
+        """End every job and wait until none is active. A script that minds no SIGTERM would take
+        Slurm 5 s; here its processes are killed."""
         patience = time.monotonic() + 0.3
 
         def none_active() -> bool:

@@ -23,6 +23,7 @@ class Administrator:
     def __init__(self, world: World) -> None:
         self._world = world
         self.drained: set[int] = set()
+        self._lately: set[int] = set()  # of them: since the last turn that was looked at
         self._until: dict[int, float] = {}
         self._resumptions: dict[int, int] = {}  # how often that was asked for
 
@@ -33,9 +34,12 @@ class Administrator:
         if new:
             self._ask(cluster)
 
-    def check(self, placed: Iterable[int]) -> None:
-        """Clusters in which a job was placed: none of them is drained, as was acknowledged."""
-        for cluster in placed:
+    def check(self, placed: Iterable[int], chosen: Iterable[int]) -> None:
+        """Clusters in which a turn has placed a job, or chosen one that has come up in the line:
+        none of them is drained, as was acknowledged. (One that was drained in this very turn may
+        have been so after the choice.)"""
+        lately, self._lately = self._lately, set()
+        for cluster in [*placed, *(c for c in chosen if c not in lately)]:
             if cluster in self.drained:
                 raise Violation(f"a job was placed in cluster {cluster}, which is drained")
 
@@ -68,6 +72,7 @@ class Administrator:
         if isinstance(outcome, int) and holds:
             self._world.tell(f"cluster {cluster} is drained")
             self.drained.add(cluster)
+            self._lately.add(cluster)
 
     def _resumed(self, cluster: int, outcome: int | Exception) -> None:
         """That may be answered late, when it is to be drained again, and for longer."""

@@ -207,8 +207,8 @@ class Life:
         clocks = zip(self._seen, self._told_time, strict=True)
         seen = [(answers, when if told else -inf) for (answers, when), told in clocks]
         world.oracle.outlives(new, seen, world.clusters, world.now, ahead)
-        every = [component.cluster for job in new for component in job.components]
-        world.administrator.check(every)
+        chosen = [c.cluster for job in new for c in job.components if c.reached(Phase.ARRIVED)]
+        world.administrator.check(placed, chosen)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         not_closed(world, broker)
         waits(broker)

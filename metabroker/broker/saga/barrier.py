@@ -15,11 +15,13 @@ from dataclasses import dataclass
 
 from metabroker.broker import tokens
 from metabroker.broker.job import Component, Job
+from metabroker.broker.observation import NativeJob, Snapshot
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
 
 from .pending import PendingSteps
 
+TOO_LONG = "it waited at the barrier for too long to run to its end in its cluster"
 _MARGIN = 5.0  # seconds: gates take a moment to open, and clusters tell no part of a second
 
 
@@ -51,18 +53,34 @@ class Barrier:
             for component in job.components:
                 self._pending.start(component, Step.ARM, now)
 
-    def would_not_last(self, job: Job, now: float) -> Component | None:
-        """Of a planned job that would be opened: the component whose reservation, as its cluster
-        has shown it last, ends before a script that starts now may."""
-        armed = all(component.phase is Phase.ARMED for component in job.components)
-        for component in job.components if armed and job.planned is not None else ():
+    def would_not_last(self, job: Job, now: float) -> tuple[Component, str] | None:
+        """Of a job that would be opened: the component that its cluster would end before a script
+        that starts now may end, by what that has shown last; and why. Its reservation ends too
+        soon; or it has come up too long before, while nobody could read its records."""
+        if not all(component.phase is Phase.ARMED for component in job.components):
+            return None
+        for component in job.components:
             entry = self._state.ledger.entries[component.cluster]
             token = tokens.make(self._state.settings.instance, component.ref)
-            shown = {} if entry.snapshot is None else entry.snapshot.reservations
-            end = shown[token].end_time if token in shown else None
+            if entry.snapshot is None:
+                continue
+            reserved = entry.snapshot.reservations.get(token)
+            end = None if reserved is None or job.planned is None else reserved.end_time
             if end is not None and end - entry.clock_offset - _MARGIN < now + job.may_take:
-                return component
+                return component, "its reservation would end before its time limit"
+            native = entry.snapshot.jobs.get(token)
+            if native is not None and self.waited_too_long(component, native, entry.snapshot):
+                return component, TOO_LONG
         return None
+
+    def waited_too_long(self, component: Component, native: NativeJob, shown: Snapshot) -> bool:
+        """Whether it has too little left of its native limit to be opened, by the time that it has
+        run for by its cluster's own clock. No broker was there for so long."""
+        if native.start_time is None or shown.clock_offset is None:
+            return False
+        settings = self._state.settings
+        slack = settings.barrier_slack if component.planned is None else settings.plan_overtime
+        return shown.taken_at + shown.clock_offset - native.start_time > slack
 
     def open(self, job: Job, now: float) -> None:
         """The commit: from here on every component's script starts."""

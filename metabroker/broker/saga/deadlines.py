@@ -24,6 +24,7 @@ from .outcome import AttemptOutcome
 from .pending import PendingSteps
 from .plans import Plans, is_ahead, is_held
 from .rollback import Rollback
+from .unread import Unread
 
 _EXPECTED: Mapping[JobState, str] = {
     JobState.RESERVING: "reserved",
@@ -45,6 +46,7 @@ class Deadlines:
     _attempts: Attempts
     _plans: Plans
     _barrier: Barrier
+    _unread: Unread
 
     def awaits(self, time: float, what: Ref | int) -> bool:
         """Whether a timer that was set for that moment is still to be heard."""
@@ -111,27 +113,32 @@ class Deadlines:
             self._completion.finish(job, Goal.FAIL, now)
         elif is_ahead(job):
             self._time_to_begin(job, now)
+        elif any(map(self._unread.may_run, job.components)):
+            self._state.set_deadline(job, now + self._whole(job, now))
         elif (short := self._barrier.would_not_last(job, now)) is not None:
-            why = "its reservation would end before its time limit"
-            self._plans.give_up(job, self._state.blame(short, why), now)
+            component, why = short
+            if job.planned is None:
+                self._rollback.roll_back(job, now, self._state.blame(component, why))
+            else:
+                self._plans.give_up(job, self._state.blame(component, why), now)
         elif job.state in _EXPECTED:
-            late = next(
-                (
-                    c
-                    for c in job.components
-                    if c.step is not Step.NONE or not c.reached(Phase.ARRIVED)
-                ),
-                job.components[0],
-            )
-            expected = "sent its files" if late.step is Step.STAGE else _EXPECTED[job.state]
-            detail = f"not {expected} in time"
-            if late.detail:
-                detail += f" ({late.detail})"
-            claims = late.step in (Step.RESERVE, Step.SUBMIT)
-            if claims:
-                self._outcome.no_answer(job, late, now)
-            why = self._state.blame(late, detail)
-            self._rollback.roll_back(job, now, why, late if claims else None)
+            self._not_in_time(job, now)
+
+    def _not_in_time(self, job: Job, now: float) -> None:
+        """The attempt has not come so far as it should have."""
+        late = next(
+            (c for c in job.components if c.step is not Step.NONE or not c.reached(Phase.ARRIVED)),
+            job.components[0],
+        )
+        expected = "sent its files" if late.step is Step.STAGE else _EXPECTED[job.state]
+        detail = f"not {expected} in time"
+        if late.detail:
+            detail += f" ({late.detail})"
+        claims = late.step in (Step.RESERVE, Step.SUBMIT)
+        if claims:
+            self._outcome.no_answer(job, late, now)
+        why = self._state.blame(late, detail)
+        self._rollback.roll_back(job, now, why, late if claims else None)
 
     def _time_to_begin(self, job: Job, now: float) -> None:
         """The time of a plan has come; or not all was reserved in time."""

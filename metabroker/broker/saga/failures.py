@@ -25,6 +25,7 @@ from .pending import PendingSteps
 from .plans import Plans
 from .rollback import Rollback
 from .staging import Staging
+from .unread import Unread
 
 _ENDS = frozenset({Cause.NODE, Cause.KILLED, Cause.OVERTIME, Cause.EXIT, Cause.LOST, Cause.GAVE_UP})
 
@@ -42,6 +43,7 @@ class Failures:
     _completion: Completion
     _staging: Staging
     _plans: Plans
+    _unread: Unread
 
     def refused(self, event: Refused, now: float) -> None:
         """A cluster said no."""
@@ -58,12 +60,12 @@ class Failures:
         if event.step is Step.SUBMIT and component.started:
             self._pending.done(component)  # An earlier try got through.
             return
-        planned = event.step is Step.RESERVE and job is not None and job.planned is not None
-        if planned and job is not None and self._plans.refused(component, job, event, now):
-            return
-        if event.step in (Step.CLEAN, Step.DISCARD):
+        if event.step in (Step.CLEAN, Step.DISCARD) or self._got_through(component, job):
             self._detail_of_cleaning(component, event.detail)
             self._pending.retry_later(component, now)
+            return
+        planned = event.step is Step.RESERVE and job is not None and job.planned is not None
+        if planned and job is not None and self._plans.refused(component, job, event, now):
             return
         # That files cannot be put somewhere says nothing of its processors.
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
@@ -88,8 +90,15 @@ class Failures:
         else:
             self._rollback.roll_back(job, now, self._state.blame(component, why), component)
 
+    def _got_through(self, component: Component, job: Job | None) -> bool:
+        """Whether an earlier try of what would take its attempt back got through, in a time that
+        the store has lost."""
+        claims = component.step in (Step.STAGE, Step.RESERVE, Step.SUBMIT)
+        may_go_back = job is not None and not job.irreversible
+        return claims and may_go_back and self._unread.may_run(component)
+
     def _detail_of_cleaning(self, component: Component, detail: str) -> None:
-        """Why it cannot be cleaned up now; why it ended is not that."""
+        """Why it cannot be done now; why it ended is not that."""
         if component.detail != detail and component.cause not in _ENDS:
             component.detail = detail
             self._state.outbox.changed(component)
@@ -131,7 +140,8 @@ class Failures:
         elif component.detail != event.detail:
             component.detail = event.detail
             self._state.outbox.changed(component)
-        if event.step is Step.RESERVE and job is not None:
+        got_through = self._got_through(component, job)
+        if event.step is Step.RESERVE and job is not None and not got_through:
             self._state.ledger.mark_unverified(component.cluster, now)
             self._state.note(now, job, component, "no answer", step="reserve", why=event.detail)
             why = self._state.blame(component, event.detail)

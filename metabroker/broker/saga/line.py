@@ -46,6 +46,11 @@ from .rollback import Rollback
 from .unread import Unread
 
 _UNDER_WAY = frozenset({Step.NONE, Step.STAGE, Step.SUBMIT})
+_WAITS = frozenset({JobState.QUEUED, JobState.HELD})
+_HAS_RUN = (
+    "its script has run, in a time of which the store does not tell: see what it has done, "
+    "then release or cancel the job"
+)
 _FOR_A_WHILE = frozenset({Cause.LIMIT, Cause.DENIED, Cause.UNREACHABLE})
 
 
@@ -263,21 +268,22 @@ class Line:
             for other in others
         )
 
-    def cleaned(self, sibling: Component, now: float) -> None:
-        """One that may have been let through (see `unread`) was cleaned. If its script has run
-        (`started`), only the job's user can tell whether it is to run again."""
-        job, unread = self._state.jobs.get(sibling.ref.job), self.unread.read(sibling)
-        if not unread or job is None or not sibling.started or job.state is not JobState.QUEUED:
+    def cleaned(self, component: Component, now: float) -> None:
+        """One that may have been let through (see `unread`), in line or in an attempt that was
+        rolled back since, was cleaned. If its script has run (`started`), only the job's user can
+        tell whether it is to run again."""
+        job, unread = self._state.jobs.get(component.ref.job), self.unread.read(component)
+        if not unread or job is None or not component.started:
             return
-        why = self._state.blame(
-            sibling,
-            "its script has run, in a time of which the store does not tell: see what it has done, "
-            "then release or cancel the job",
-        )
-        self._queues.withdraw(job)
-        self.leave(job, why, now)
-        job.move(JobState.HELD)
+        if job.state not in _WAITS or _HAS_RUN in job.reason:
+            return
+        why = self._state.blame(component, _HAS_RUN)
+        if job.state is JobState.QUEUED:
+            self._queues.withdraw(job)
+            self.leave(job, why, now)
+            job.move(JobState.HELD)
         job.reason = why
+        self._state.outbox.changed(job)
         self._state.outbox.note(now, job, "held", why=why)
 
     def hold_off(self, job: Job, now: float) -> None:

@@ -20,6 +20,7 @@ from metabroker.broker.store_behind import begun_elsewhere
 from metabroker.broker.tokens import Ref
 
 from .adoption import Adoption
+from .barrier import TOO_LONG, Barrier
 from .claims import Claims
 from .completion import Completion
 from .containment import Containment
@@ -27,6 +28,7 @@ from .line import Line
 from .pending import PendingSteps
 from .plans import Plans
 from .rollback import Rollback
+from .unread import Unread
 
 _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
 _BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
@@ -49,6 +51,8 @@ class Reconciliation:
     _adoption: Adoption
     _orphans: UnclaimedOrphans
     _plans: Plans
+    _barrier: Barrier
+    _unread: Unread
 
     def __post_init__(self) -> None:
         self._shown = self._state.backlog.line(self._hold_against)
@@ -149,7 +153,10 @@ class Reconciliation:
             self._native_end(component, native, now)
         else:
             component.missing_since = None
-            self._claims.judge(component, native.state is NativeState.PENDING)
+            pending = native.state is NativeState.PENDING
+            if pending and self._line.find(component.ref) is None:
+                self._unread.read(component)  # it was not let through
+            self._claims.judge(component, pending)
             self._count_suspended(component, native.suspended, snapshot.taken_at)
             detail = f"{native.word}: {native.reason}" if native.reason else native.word
             hosts = native.hosts or component.hosts
@@ -241,18 +248,18 @@ class Reconciliation:
         _, job = self._claims.find(component.ref)
         if job is None or job.single or job.goal is not None:
             return
+        if job.state in _AT_THE_BARRIER and not job.irreversible:
+            late = self._barrier.waited_too_long(component, native, snapshot)
+            if late and not any(map(self._unread.may_run, job.components)):
+                self._rollback.roll_back(job, now, self._state.blame(component, TOO_LONG))
+            return
+        if job.state is not JobState.RUNNING or job.deadline is not None:
+            return
         if native.start_time is None or snapshot.clock_offset is None:
             return
         ran = snapshot.taken_at + snapshot.clock_offset - native.start_time
         settings = self._state.settings
         slack = settings.barrier_slack if component.planned is None else settings.plan_overtime
-        if job.state in _AT_THE_BARRIER and not job.irreversible:
-            if ran > slack:  # no broker was there for so long
-                why = "it waited at the barrier for too long to run to its end in its cluster"
-                self._rollback.roll_back(job, now, self._state.blame(component, why))
-            return
-        if job.state is not JobState.RUNNING or job.deadline is not None:
-            return
         most = job.may_take + slack + settings.overtime_grace
         if ran > most and native.word != "SUSPENDED":
             self._state.set_deadline(job, now)

@@ -20,6 +20,7 @@ from .claims import Claims
 from .completion import Completion
 from .pending import PendingSteps
 from .rollback import Rollback
+from .unread import Unread
 
 _SIGNAL = 128
 """Exit codes above it are a shell's for a command that died of a signal."""
@@ -38,11 +39,16 @@ class Records:
     _attempts: Attempts
     _rollback: Rollback
     _completion: Completion
+    _unread: Unread
 
     def arrived(self, event: Arrived, now: float) -> None:
         """A component waits at the barrier."""
         component, job = self._claims.find(event.ref)
-        if component is None or component.reached(Phase.ARRIVED):
+        if component is None:
+            return
+        if not event.begun:
+            self._unread.read(component)
+        if component.reached(Phase.ARRIVED):
             return
         component.advance(Phase.ARRIVED)
         component.hosts = event.hosts or component.hosts
@@ -56,6 +62,8 @@ class Records:
         component, job = self._claims.find(event.ref)
         if component is None:
             return
+        if job is not None:  # else it is being cleaned up: see `Line.cleaned`
+            self._unread.read(component)
         component.writer = event.native_id
         if component.started:
             return
@@ -80,7 +88,11 @@ class Records:
     def ended(self, event: Ended, now: float) -> None:
         """A component's script is over."""
         component, job = self._claims.find(event.ref)
-        if component is None or component.over:
+        if component is None:
+            return
+        if job is not None:
+            self._unread.read(component)
+        if component.over:
             return
         component.exit_code = event.exit_code
         component.cause = Cause.EXIT if event.exit_code else None
@@ -109,6 +121,7 @@ class Records:
         component, job = self._claims.find(event.ref)
         if component is None or job is None or component.step is Step.CLEAN:
             return
+        self._unread.read(component)
         component.cause = Cause.GAVE_UP
         self._state.note(now, job, component, "gave up")
         if job.irreversible:

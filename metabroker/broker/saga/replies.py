@@ -20,6 +20,7 @@ from .completion import Completion
 from .line import Line
 from .pending import PendingSteps
 from .records import take_over
+from .unread import Unread
 
 
 @dataclass(eq=False)
@@ -33,6 +34,7 @@ class Replies:
     _attempts: Attempts
     _completion: Completion
     _line: Line
+    _unread: Unread
 
     def staged(self, event: Staged, now: float) -> None:
         """A component's files are in its cluster."""
@@ -123,6 +125,8 @@ class Replies:
         take_over(component, self._state.jobs.get(event.ref.job), event, now)
         if job is None:
             self._line.cleaned(component, now)
+        else:
+            self._unread.read(component)
         self._completion.gone(component, now)
         if job is not None:
             self._completion.settle(job, now)

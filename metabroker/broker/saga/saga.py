@@ -63,8 +63,8 @@ class Saga:
         self.containment = containment = Containment(
             state, queues, claims, pending, outcome, completion
         )
-        self.unread = Unread(state, claims)
-        self.line = line = Line(state, queues, claims, pending, self.rollback, self.unread)
+        self.unread = unread = Unread(state, claims)
+        self.line = line = Line(state, queues, claims, pending, rollback, unread)
         self.plans = plans = Plans(state, queues, claims, pending, rollback)
         adoption = Adoption(state, claims, pending, orphans)
         self.reconciliation = Reconciliation(
@@ -78,15 +78,17 @@ class Saga:
             adoption,
             orphans,
             plans,
+            barrier,
+            unread,
         )
         self.deadlines = Deadlines(
-            state, claims, pending, rollback, completion, outcome, attempts, plans, barrier
+            state, claims, pending, rollback, completion, outcome, attempts, plans, barrier, unread
         )
-        replies = Replies(state, queues, claims, pending, attempts, completion, line)
+        replies = Replies(state, queues, claims, pending, attempts, completion, line, unread)
         failures = Failures(
-            state, queues, claims, pending, outcome, rollback, completion, staging, plans
+            state, queues, claims, pending, outcome, rollback, completion, staging, plans, unread
         )
-        records = Records(state, claims, pending, barrier, attempts, rollback, completion)
+        records = Records(state, claims, pending, barrier, attempts, rollback, completion, unread)
         self._in_line: Mapping[type, Handler] = {
             Staged: line.staged,
             Submitted: line.submitted,

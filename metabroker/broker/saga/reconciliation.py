@@ -32,6 +32,7 @@ from .unread import Unread
 
 _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
 _BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
+_CLOCKS_DIFFER = 60.0  # seconds, by so much at most: those of a controller and of its nodes
 _AT_THE_BARRIER = frozenset({JobState.SUBMITTING, JobState.WAITING})
 
 
@@ -335,11 +336,18 @@ class Reconciliation:
 
 
 def _may_be_renamed(component: Component, job: Job, snapshot: Snapshot) -> bool:
-    """Whether one of these is perhaps the component's job, renamed before any poll: when it was
-    submitted is but guessed then. Or not even its id is known (on a full disk no record tells it),
-    and it may be any that is not over, for as long as its job may take."""
+    """Whether one of these that is not over is perhaps the component's job, renamed before any
+    poll: when it was submitted is but guessed then, but it was before its script has started. Or
+    not even its id is known (on a full disk no record tells it), and it may be any, for as long as
+    its job may take."""
     if component.native_id is not None:
-        return component.native_id in snapshot.unnamed
+        found = snapshot.unnamed.get(component.native_id)
+        if found is None or found.state is NativeState.ENDED:
+            return False
+        if found.submit_time is None or snapshot.clock_offset is None:
+            return True
+        submitted = found.submit_time - snapshot.clock_offset
+        return component.start_time is None or submitted < component.start_time + _CLOCKS_DIFFER
     over = (component.start_time or 0.0) + job.may_take
     if component.writer is not None or snapshot.taken_at > over:
         return False

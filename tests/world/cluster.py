@@ -84,7 +84,7 @@ class WorldCluster:
         )
         self.asked = Asked()
         self._ids_again = 0.0, 0  # till when no other job gets an id that is lower
-        self.disturbed: set[str] = set()  # reservations that a fault has deleted
+        self.disturbed: set[str] = set()  # reservations that a fault has deleted, or made
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
         self.cut_short: Callable[[WorldCluster, SimulatedJob], None] = lambda *_: None
         self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on

@@ -73,7 +73,7 @@ class Network:
         elif fate in ("repeat", TWICE):
             self._world.at(arrives, lambda: execute(True))
             again = self._rng.uniform(0, 1 if fate == TWICE else 60)
-            self._world.at(arrives + again, lambda: execute(False))
+            self._world.at(arrives + again, lambda: self._again(cluster, command))
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
 
@@ -81,6 +81,14 @@ class Network:
         if not answer:
             cluster.others_waiting.unanswered(self._world.now)
         return cluster.execute(command)
+
+    def _again(self, cluster: WorldCluster, command: Command) -> None:
+        """It is carried out a second time, though it was answered. A reservation that is made so
+        may be of another size than the one that the broker has looked at."""
+        there = set(cluster.model.reservations)
+        self._carry_out(cluster, command, False)
+        if cluster.suffers("missized"):
+            cluster.disturbed |= set(cluster.model.reservations) - there
 
     def host_is_away(self, cluster: WorldCluster) -> bool:
         """Whether the host on which commands run cannot be reached."""

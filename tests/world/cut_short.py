@@ -30,7 +30,7 @@ def ends_with_its_reservation(world: World, cluster: WorldCluster, job: Simulate
     ref = tokens.parse(world.store.instance, job.name)
     if ref is None or ref not in world.oracle.running or world.back.happened:
         return
-    if ref[:2] in world.oracle.stood_still:
+    if ref[:2] in world.step_times.stood_still:
         cluster.stood.add(job.name)
     rows = world.store.jobs.rows(ids=[ref.job])
     if not world.clocks_right or world.database_ahead or not rows:

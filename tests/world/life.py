@@ -133,6 +133,7 @@ class Life:
         self.loop.start()
         self.engine.recovered = True
         self.world.oracle.restarted(self.engine.broker)
+        self.world.step_times.restarted(self.engine.broker)
         if self.host.claims():  # else it was stopped as it began, and others have led since
             remembered(self.world, self.engine.broker)
         for executor in self.executors:
@@ -167,12 +168,12 @@ class Life:
         if self.loop.trouble is None and not self.engine.broker.view.behind:
             if self._starting and not self.engine.broker.view.starting:
                 self._starting = False
-                self.world.oracle.entered.clear()  # each step has its whole time from now on
+                self.world.step_times.begin_anew()
             since, clock = self._able_since, self.clock()
             away = [
                 max(*c.until.values(), c.accounts.troubled_until, 0.0) for c in self.world.clusters
             ]
-            self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)
+            self.world.step_times.check(self.engine.broker, self.world.now, since, clock, away)
             self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
             self.world.joining.in_time(self.engine.broker, self.world.now, since)
             noticed.starts(self, since, away)

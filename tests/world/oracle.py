@@ -14,7 +14,6 @@ from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Placement, Reason, Request, Scheduler, SchedulerView, Start
 
-_SLACK = 30.0  # seconds in which the broker must do what is due
 _TOLD = 10.0  # seconds by which a told time may be wrong: on a full disk nothing is written down
 _CLOCKS = 120.0  # seconds by which clocks may differ
 _READY = ("armed and ready", "go and ready", "run and ready")
@@ -64,7 +63,6 @@ class Oracle:
     left: set[Ref] = field(default_factory=set)  # the barrier, or their gate, by themselves
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
     between: set[Ref] = field(default_factory=set)  # killed between their gates and their scripts
-    stood_still: dict[tuple[int, int], float] = field(default_factory=dict)  # attempts: seconds
     contested: set[int] = field(default_factory=set)
     unseen: set[Ref] = field(default_factory=set)  # not to be cleaned, and not seen there
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -77,7 +75,6 @@ class Oracle:
     began: dict[Ref, tuple[float, ...]] = field(default_factory=dict)
     over: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     cut: dict[Ref, float] = field(default_factory=dict)  # when their scripts were killed
-    entered: dict[tuple[int, int, JobState, bool], float] = field(default_factory=dict)
 
     def started(self, token: str, now: float, there: float, passed: tuple[float, float]) -> None:
         """A user's script has started somewhere; `there`: when, by the clock of its files. Its
@@ -234,44 +231,11 @@ class Oracle:
             if claimed > most and not wanted and cluster not in self.contested:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
-    def in_time(
-        self, broker: Broker, now: float, able_since: float, clock: float, away: Sequence[float]
-    ) -> None:
-        """No attempt holds processors for longer than it may, once the broker is able to act.
-        `clock`: what the broker takes for `now`; `away`: until when each cluster is disturbed."""
-        settings = broker.settings
-        for job in broker.view.jobs.values():
-            if job.single or not job.components or job.goal is not None:
-                continue
-            ending = all(c.over or c.step is Step.CLEAN for c in job.components)
-            if job.state is JobState.RUNNING and ending:
-                continue  # its results are on their way, or its clusters are being cleaned
-            staging, able = any(c.step is Step.STAGE for c in job.components), able_since
-            bound = {
-                JobState.RESERVING: settings.stage_timeout if staging else settings.reserve_timeout,
-                JobState.SUBMITTING: settings.submit_timeout,
-                JobState.WAITING: settings.barrier_timeout,
-                JobState.RUNNING: job.may_take + settings.overtime_grace,
-            }[job.state]
-            if job.state is JobState.RUNNING and (job.deadline or 0.0) <= clock:  # since a restart
-                bound += settings.barrier_slack + settings.stale_after
-                able = max(able, *(away[c.cluster] + bound for c in job.components))
-            if job.uncertain is not None:  # only looked for: its clusters end what was armed
-                bound = job.may_take + settings.barrier_slack
-            since = self.entered.setdefault((job.id, job.attempt, job.state, staging), now)
-            bound += self.stood_still.get((job.id, job.attempt), 0.0)
-            held = all(component.reservation for component in job.components)
-            if job.planned is not None and held and job.state is not JobState.RUNNING:
-                bound += max(0.0, job.planned - clock + now - since)
-            if now > max(since + bound, able) + _SLACK:
-                raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")
-
     # --- aging --------------------------------------------------------------------------------
 
     def restarted(self, broker: Broker) -> None:
-        """A broker has begun. Each step has its whole time again; and jobs whose attempt is under
-        way are counted anew if they wait again: the policy remembers for those that wait."""
-        self.entered.clear()
+        """A broker has begun. Jobs whose attempt is under way are counted anew if they wait again:
+        the policy remembers for those that wait."""
         for job in broker.view.jobs.values():
             if job.state is not JobState.QUEUED:
                 self.overtaken.pop(job.id, None)

@@ -36,7 +36,7 @@ def suspend(world: World, cluster: WorldCluster, seconds: float) -> None:
     job.extra[_SINCE] = cluster.local()
     ref = tokens.parse(world.store.instance, job.name)
     if ref is not None:
-        stood = world.oracle.stood_still
+        stood = world.step_times.stood_still
         stood[ref.job, ref.attempt] = stood.get((ref.job, ref.attempt), 0.0) + seconds
     world.at(world.now + seconds, lambda: resume(cluster, job))
 

@@ -54,6 +54,7 @@ from .scenario import (
     Scenario,
     Tally,
 )
+from .step_times import StepTimes
 from .stores import WorldStore
 from .users import Users as WorldUsers
 from .virtual import installed
@@ -106,11 +107,11 @@ class World:
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.users = WorldUsers(self)
         self.joining = Joining()
+        self.step_times = StepTimes()
         self.administrator = Administrator(self)
         self.archive = WorldArchive()
-        self._store_until = 0.0
+        self._store_until = self._home_until = self.last_fault = 0.0
         self._store_full = False
-        self._home_until = 0.0
         self.home = HomeFiles(lambda: self.now, lambda: self.now < self._home_until)
         for index, job in enumerate(scenario.jobs):
             if job.sends:
@@ -119,7 +120,6 @@ class World:
             cluster.files.fate = partial(self.network.step_fate, cluster)
             cluster.cut_short = partial(ends_with_its_reservation, self)
             cluster.controller.cancels = partial(is_to_end, self, cluster)
-        self.last_fault = 0.0
         self.back = RolledBack(self)
 
     # --- time ---------------------------------------------------------------------------------

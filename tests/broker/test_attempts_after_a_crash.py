@@ -193,3 +193,18 @@ def test_nothing_begins_anew_before_what_may_have_run_is_cleaned(
         site.bench.handle(ReleaseJob(1, "ann"))
     effects = site.wait(site.bench.settings.limit_most, NativeState.ENDED)
     assert {ref.attempt for ref in of(effects, Reserve)} >= {2}
+
+
+@pytest.mark.parametrize("shown", [NativeState.RUNNING, None])
+def test_a_no_to_one_takes_back_nothing_when_the_script_of_another_is_found_to_run(
+    submitting: Site, shown: NativeState | None
+) -> None:
+    """What is not in its cluster any more has ended. The other one runs on either way."""
+    site = submitting
+    site.look(shown)
+    read(site, SECOND)
+    assert state(site) is JobState.RUNNING
+    no = Refused(FIRST, Step.SUBMIT, Cause.BUSY, "cannot write in /home/u: Input/output error")
+    cleaned = of(site.bench.handle(no).effects, Clean)
+    assert cleaned == ([] if shown else [FIRST])
+    assert state(site) is JobState.RUNNING and not begun_anew(site)

@@ -80,7 +80,7 @@ class Failures:
             return
         step, why = event.step.value, event.detail
         self._state.note(now, job, component, "refused", step=step, why=why)
-        if event.step is Step.OPEN:
+        if event.step is Step.OPEN or _runs(job):
             component.cause = Cause.LOST
             self._may_have_ended(component, job)
             self._pending.start(component, Step.CLEAN, now)
@@ -94,7 +94,7 @@ class Failures:
         """Whether an earlier try of what would take its attempt back got through, in a time that
         the store has lost."""
         claims = component.step in (Step.STAGE, Step.RESERVE, Step.SUBMIT)
-        may_go_back = job is not None and not job.irreversible
+        may_go_back = job is not None and (not job.irreversible or _runs(job))
         return claims and may_go_back and self._unread.may_run(component)
 
     def _detail_of_cleaning(self, component: Component, detail: str) -> None:
@@ -140,7 +140,7 @@ class Failures:
         elif component.detail != event.detail:
             component.detail = event.detail
             self._state.outbox.changed(component)
-        got_through = self._got_through(component, job)
+        got_through = self._got_through(component, job) or (job is not None and _runs(job))
         if event.step is Step.RESERVE and job is not None and not got_through:
             self._state.ledger.mark_unverified(component.cluster, now)
             self._state.note(now, job, component, "no answer", step="reserve", why=event.detail)
@@ -160,6 +160,11 @@ class Failures:
         if job is not None and shut and job.single and not component.started:
             # Shut before it started: the job need not wait for its cluster to answer.
             self._outcome.decide(job, now)
+
+
+def _runs(job: Job) -> bool:
+    """Whether it is co-allocated, and a script of it has started: there is no way back."""
+    return not job.single and job.state is JobState.RUNNING
 
 
 def _found_started(event: Refused, component: Component, job: Job | None) -> bool:

@@ -102,6 +102,25 @@ def _before_the_commit(rng: random.Random, scenario: Scenario) -> Scenario:
 
 
 @apart
+def _lost_opening(rng: random.Random, scenario: Scenario) -> Scenario:
+    """The store goes back to when a co-allocated job was reserved, submitted or armed, and has been
+    opened since. Then the files of one of its clusters do not answer."""
+    made = older_store(rng, scenario)
+    at, where = rng.uniform(20, 100), rng.choice(scenario.clusters).name
+    one = several(rng, at, scenario, run_time=round(rng.uniform(60, 150), 3))
+    jobs = (*(job for job in made.jobs if job.at < at - 10), one)
+    faults = [fault for fault in made.faults if fault.what not in (ROLLBACK, "frozen", "files")]
+    back, lasts = at + rng.uniform(3, 10), rng.uniform(0.1, 5)
+    away, moment = back + lasts - rng.uniform(0, 3), rng.choice(("Reserve", "Submit", "Arm", "Arm"))
+    faults += [
+        Fault(round(at - 0.2, 3), ROLLBACK, "", 0.0, "copied", moment),
+        Fault(round(back, 3), ROLLBACK, "", round(lasts, 3), rng.choice(("back", PROMOTED))),
+        Fault(round(away, 3), "files", where, round(rng.uniform(20, 200), 3)),
+    ]
+    return replace(made, jobs=jobs, faults=tuple(faults))
+
+
+@apart
 def _corresponding(rng: random.Random, scenario: Scenario) -> Scenario:
     """Each task of an array waits for the one of its number in another, which ends well or not, and
     before it comes or after."""

@@ -142,6 +142,19 @@ def the_lost_choice_is_not_asked_for(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("lost-opening")
+def what_may_have_been_opened_is_rolled_back(stack: contextlib.ExitStack) -> None:
+    """After the store has gone back, an attempt that is at the barrier by it is taken to be there,
+    though nobody can read whether it was opened."""
+
+    def restored(self: Any, component: Component) -> None:
+        if component.sibling:
+            old(self, component)
+
+    old = swap(stack, Unread, "restored", restored)
+
+
+@mutation
 @among("lost-choice")
 def a_no_after_the_choice_withdraws(stack: contextlib.ExitStack) -> None:
     """After the store has gone back, one that has been let through is withdrawn since it cannot be

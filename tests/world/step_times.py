@@ -11,6 +11,7 @@ from metabroker.broker.states import JobState, Step
 
 from .oracle import Violation
 
+_A_MINUTE = 60.0  # to whole ones a cluster rounds a time limit up
 _SLACK = 30.0  # seconds in which the broker must do what is due
 
 
@@ -58,7 +59,7 @@ class StepTimes:
             if waits:
                 able = max(able, *(away[c.cluster] + bound for c in job.components))
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
-                bound = job.may_take + settings.barrier_slack
+                bound = job.may_take + settings.barrier_slack + _A_MINUTE
             since = self._entered.setdefault((job.id, job.attempt, job.state, staging), now)
             bound += self.stood_still.get((job.id, job.attempt), 0.0)
             held = all(component.reservation for component in job.components)

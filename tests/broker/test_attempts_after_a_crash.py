@@ -116,8 +116,19 @@ def test_what_may_have_been_opened_is_not_rolled_back_while_its_records_cannot_b
     settings = site.bench.settings
     effects = site.wait(settings.barrier_timeout + settings.barrier_slack, NativeState.RUNNING)
     assert not of(effects, Clean) and state(site) is JobState.WAITING
+    assert "component 0 in delft: it may have started before the daemon's start" in site.job.reason
     read(site, FIRST)
-    assert state(site) is JobState.RUNNING
+    assert (state(site), site.job.reason) == (JobState.RUNNING, "")
+
+
+def test_what_turns_out_not_to_have_been_opened_is_opened(at_the_barrier: Site) -> None:
+    site = at_the_barrier
+    site.look(NativeState.RUNNING)
+    site.bench.handle(Arrived(SECOND, "node"))
+    site.wait(site.bench.settings.barrier_timeout, NativeState.RUNNING)
+    effects = site.bench.handle(Arrived(FIRST, "node"), Armed(FIRST), Armed(SECOND)).effects
+    assert of(effects, Open) == [FIRST, SECOND]
+    assert (state(site), site.job.reason) == (JobState.RUNNING, "")
 
 
 @pytest.mark.parametrize("shown", [NativeState.PENDING, NativeState.RUNNING])

@@ -68,10 +68,11 @@ Nothing left behind. By I1 and I5 cleanup is pending until the cluster was seen 
 as the cluster cannot be reached. What a late command makes after that carries a token that no live
 component has: the next poll shows it, and it is removed (`reconciliation`, `CleanStray`).
 
-Isolation. An attempt waits for a cluster no longer than the deadline of its step. A cluster that
-does not answer has no idle processors (`ledger`), so nothing else is sent there; other jobs and
-clusters never wait for its cleanup. What of one job cannot be handled fails that job alone
-(`containment`).
+Isolation. An attempt waits for a cluster no longer than the deadline of its step; one that may have
+been opened in a time that the store has lost, as long as that cluster shows it as running and its
+records cannot be read (`unread`). A cluster that does not answer has no idle processors (`ledger`),
+so nothing else is sent there; other jobs and clusters never wait for its cleanup. What of one job
+cannot be handled fails that job alone (`containment`).
 
 Honest. Every transition writes a line of the job's history, and each reason names the component
 and its cluster's own words. What nobody knows (`Job.uncertain`) is said, and never guessed.

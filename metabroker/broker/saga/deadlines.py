@@ -32,6 +32,8 @@ _EXPECTED: Mapping[JobState, str] = {
     JobState.WAITING: "at the barrier",
 }
 
+_MAY_RUN = "it may have started before the daemon's start: its records there could not be read yet"
+
 
 @dataclass(eq=False)
 class Deadlines:
@@ -113,7 +115,8 @@ class Deadlines:
             self._completion.finish(job, Goal.FAIL, now)
         elif is_ahead(job):
             self._time_to_begin(job, now)
-        elif any(map(self._unread.may_run, job.components)):
+        elif (running := next(filter(self._unread.may_run, job.components), None)) is not None:
+            job.reason = self._state.blame(running, _MAY_RUN)
             self._state.set_deadline(job, now + self._whole(job, now))
         elif (short := self._barrier.would_not_last(job, now)) is not None:
             component, why = short

@@ -46,8 +46,10 @@ class Records:
         component, job = self._claims.find(event.ref)
         if component is None:
             return
-        if not event.begun:
-            self._unread.read(component)
+        read_now = not event.begun and self._unread.read(component)
+        if read_now and job is not None and job.uncertain is None:
+            job.reason = ""  # that nobody knew whether it has started
+            self._state.outbox.changed(job)
         if component.reached(Phase.ARRIVED):
             return
         component.advance(Phase.ARRIVED)

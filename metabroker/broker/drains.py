@@ -70,6 +70,8 @@ class Drains:
         component, job = self._saga.claims.find(ref)
         if component is None or job is None or job.goal is not None:
             return
+        if self._saga.unread.in_attempt(job) is not None:
+            return  # its script may be running
         if self._state.ledger.drained(component.cluster):
             why = f"{self._state.settings.clusters[component.cluster].name} is drained"
             self._saga.rollback.take_out(job, JobState.QUEUED, why, now)

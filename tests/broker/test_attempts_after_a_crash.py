@@ -13,6 +13,7 @@ from metabroker.broker.events import (
     Armed,
     Arrived,
     Cleaned,
+    DrainCluster,
     HoldJob,
     Observed,
     Refused,
@@ -219,3 +220,11 @@ def test_a_no_to_one_takes_back_nothing_when_the_script_of_another_is_found_to_r
     cleaned = of(site.bench.handle(no).effects, Clean)
     assert cleaned == ([] if shown else [FIRST])
     assert state(site) is JobState.RUNNING and not begun_anew(site)
+
+
+def test_a_drain_takes_nothing_back_that_may_run(at_the_barrier: Site) -> None:
+    site = at_the_barrier
+    site.look(NativeState.RUNNING)
+    effects = site.bench.handle(DrainCluster(0, "root")).effects
+    effects += [e for _, ready in site.bench.ticks(1.0) for e in ready.effects]
+    assert not of(effects, Clean) and state(site) is JobState.WAITING

@@ -115,7 +115,7 @@ class Deadlines:
             self._completion.finish(job, Goal.FAIL, now)
         elif is_ahead(job):
             self._time_to_begin(job, now)
-        elif (running := next(filter(self._unread.may_run, job.components), None)) is not None:
+        elif (running := self._unread.in_attempt(job)) is not None:
             job.reason = self._state.blame(running, _MAY_RUN)
             self._state.set_deadline(job, now + self._whole(job, now))
         elif (short := self._barrier.would_not_last(job, now)) is not None:

@@ -251,7 +251,7 @@ class Reconciliation:
             return
         if job.state in _AT_THE_BARRIER and not job.irreversible:
             late = self._barrier.waited_too_long(component, native, snapshot)
-            if late and not any(map(self._unread.may_run, job.components)):
+            if late and self._unread.in_attempt(job) is None:
                 self._rollback.roll_back(job, now, self._state.blame(component, TOO_LONG))
             return
         if job.state is not JobState.RUNNING or job.deadline is not None:
@@ -324,7 +324,7 @@ class Reconciliation:
         job = self._state.jobs.get(component.ref.job)
         if snapshot.taken_at < component.asked_at or job is None or job.single:
             return
-        if component not in job.components or job.irreversible:
+        if component not in job.components or job.irreversible or self._unread.in_attempt(job):
             return
         why = "its reservation has lost nodes that it was given"
         component.cause, component.detail = Cause.NODE, why

@@ -74,6 +74,10 @@ class Unread:
         unread = component.ref in self._refs.get(component.ref.job, {})
         return unread and native is not None and native.state in _UP
 
+    def in_attempt(self, job: Job) -> Component | None:
+        """A component of the job's attempt whose script may be running, if there is one."""
+        return next(filter(self.may_run, job.components), None)
+
     def got_through(self, component: Component) -> bool:
         """Whether an earlier try of its submission got through, as far as anybody knows, and what
         has become of it was not read yet."""

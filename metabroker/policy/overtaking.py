@@ -13,7 +13,7 @@ on nothing starts on processors that it needs, unless both fit (`left_for`).
 
 from bisect import insort
 from collections import deque
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from math import inf
 
 from metabroker.policy.aging import Aging
@@ -67,8 +67,8 @@ class Overtaking:
         pass: who cannot be sent where it was placed comes back before, with what was counted."""
         self._started: list[tuple[int, int]] = []
         """Who was started since the last pass began, in this order: seqs, and clusters as bits."""
-        self._gone: dict[int, int] = {}
-        """By the seq of each of these that waited: how many were started before it."""
+        self._gone: dict[int, tuple[int, int]] = {}
+        """By the seq of each of these that waited: how many were started before it; its group."""
         self._back: list[tuple[Entry, int]] = []
         """Those of them that have come back, and are not counted yet (see `_settle`)."""
         self._returned: set[int] = set()
@@ -93,7 +93,7 @@ class Overtaking:
         self._stale = True
         before = self._gone.pop(entry.seq, None)
         if before is not None:
-            self._back.append((entry, before))
+            self._back.append((entry, before[0]))
             self._returned.add(entry.seq)
 
     def left(self, entry: Entry) -> None:
@@ -141,7 +141,7 @@ class Overtaking:
     def started(self, entry: Entry, placement: Placement) -> None:
         """A job left `waiting` because it was started."""
         self._leave(entry)
-        self._gone[entry.seq] = len(self._started)
+        self._gone[entry.seq] = len(self._started), self._mask(entry)
         self.passed(entry.seq, placement)
         self._renew((self._groups[self._mask(entry)],))  # it may have started elsewhere
 
@@ -168,6 +168,18 @@ class Overtaking:
     def protected(self, entry: Entry) -> bool:
         """May this waiting job not be overtaken again?"""
         return entry.key not in self._aside and self._due(self._groups[self._mask(entry)], entry)
+
+    def due_back(self, seq: int, not_sent: Collection[int]) -> bool:
+        """Whether one that was started since the last pass began, but cannot be sent where it was
+        placed, may not be overtaken again: as many as may were started after it. `not_sent`: the
+        seqs of those that were not sent either, so far."""
+        if not self._bound or seq not in self._gone:
+            return False
+        place, mask = self._gone[seq]
+        overtakers = {later for later, taken in self._started[place:] if mask & taken}
+        overtakers.update(self._groups[mask].overtakers)
+        counted = [later for later in overtakers if later > seq and later not in self._returned]
+        return len(counted) - sum(later in not_sent for later in counted) >= self._bound
 
     def blocker(self, entry: Entry) -> int:
         """The key of the oldest protected job that this waiting job would have to overtake.

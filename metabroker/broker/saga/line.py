@@ -258,14 +258,16 @@ class Line:
 
     def _before_one_placed(self, job: Job, cluster: int) -> bool:
         """Whether one is before it that may not be overtaken again: a pass has placed it, but it
-        is to begin in a later turn, and would wait again if it found no room then."""
-        placed = {*self._queues.decided, *self._queues.stepped_back}
-        was_protected = self._queues.scheduler_view.was_protected
-        others = (self._state.jobs[number] for number in placed if was_protected(number))
+        is to begin in a later turn, and would wait again if it found no room then; or it has found
+        none."""
+        view, queues = self._queues.scheduler_view, self._queues
+        placed = [self._state.jobs[n] for n in (*queues.decided, *queues.stepped_back)]
+        not_sent = {other.seq for other in placed}
         return any(
             other.seq < job.seq
             and (other.request.clusters is None or cluster in other.request.clusters)
-            for other in others
+            and (view.was_protected(other.id) or view.due_back(other.seq, not_sent))
+            for other in placed
         )
 
     def cleaned(self, component: Component, now: float) -> None:

@@ -136,15 +136,17 @@ class WorldFiles:
 
     def _change(self, change: Callable[[], T], to: str = "", made: str = "") -> T:
         """What is made too late, or by one that was stopped in the midst, may be left behind,
-        empty; also where it was there before, and was removed meanwhile."""
+        empty; also where it, or the folder that it lies in, was there before, and was removed
+        meanwhile."""
         late = self._host.acts(self._cluster.plan.name, to)
         folders, stops = set(self._cluster.files.folders), self._host.stops
         try:
             done = self._seen(change)
         finally:  # it may also be killed in the midst of it
             if late or self._host.stops > stops:
-                self._cluster.litter.update(set(self._cluster.files.folders) - folders)
-                self._cluster.litter.update({made} - {""})
+                there = set(self._cluster.files.folders)
+                self._cluster.litter.update(there - folders, {made} - {""})
+                self._cluster.litter.update(f for f in there if made.startswith(f"{f}/"))
         virtual.sleep(self._host.rng.uniform(0.0001, 0.01))
         self._host.in_the_midst()
         return done

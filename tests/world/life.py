@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from metabroker.broker import tokens
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Submit
 from metabroker.broker.events import (
@@ -18,9 +19,11 @@ from metabroker.broker.events import (
     Refused,
     Unsure,
 )
+from metabroker.broker.job import Component
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
+from metabroker.clusters.simulated.model import State
 from metabroker.policy import ALL_PLACEMENTS, SPLITTING, Aging, Limits, make
 from metabroker.runtime.asked import Item
 from metabroker.runtime.carrier import Carrier
@@ -173,11 +176,20 @@ class Life:
             away = [
                 max(*c.until.values(), c.accounts.troubled_until, 0.0) for c in self.world.clusters
             ]
-            self.world.step_times.check(self.engine.broker, self.world.now, since, clock, away)
+            broker, now = self.engine.broker, self.world.now
+            self.world.step_times.check(broker, now, since, clock, away, self._unread)
             self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
             self.world.joining.in_time(self.engine.broker, self.world.now, since)
             noticed.starts(self, since, away)
             self._heeded.check(self.engine.broker, self.world.clusters, self.world.now, since)
+
+    def _unread(self, component: Component) -> bool:
+        """Whether its native job runs, and nobody can read its records."""
+        token = tokens.make(self.engine.broker.settings.instance, component.ref)
+        cluster, now = self.world.clusters[component.cluster], self.world.now
+        if now >= max(cluster.until.get("files", 0.0), cluster.accounts.troubled_until):
+            return False
+        return any(job.name == token and job.state is State.RUNNING for job in cluster.ours())
 
     def _poll(self, executor: ClusterExecutor) -> None:
         while True:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from metabroker.broker.core import Broker
-from metabroker.broker.job import Job
+from metabroker.broker.job import Component, Job
 from metabroker.broker.states import JobState, Step
 
 from .oracle import Violation
@@ -21,11 +21,13 @@ class StepTimes:
 
     stood_still: dict[tuple[int, int], float] = field(default_factory=dict)
     _entered: dict[tuple[int, int, JobState, bool], float] = field(default_factory=dict)
+    _waited: dict[int, float] = field(default_factory=dict)  # until when, by job
     _restored: dict[int, int] = field(default_factory=dict)  # attempts under way then, by job
 
     def restarted(self, broker: Broker) -> None:
         """A broker has begun. Each step has its whole time again."""
         self._entered.clear()
+        self._waited.clear()
         self._restored = {job.id: job.attempt for job in broker.view.jobs.values()}
 
     def begin_anew(self) -> None:
@@ -33,10 +35,17 @@ class StepTimes:
         self._entered.clear()
 
     def check(
-        self, broker: Broker, now: float, able_since: float, clock: float, away: Sequence[float]
+        self,
+        broker: Broker,
+        now: float,
+        able_since: float,
+        clock: float,
+        away: Sequence[float],
+        unread: Callable[[Component], bool],
     ) -> None:
         """No attempt holds processors for longer than it may, once the broker is able to act.
-        `clock`: what the broker takes for `now`; `away`: until when each cluster is disturbed."""
+        `clock`: what the broker takes for `now`; `away`: until when each cluster is disturbed;
+        `unread` tells whether a component runs, and nobody can read its records."""
         settings = broker.settings
         for job in broker.view.jobs.values():
             if job.single or not job.components or job.goal is not None:
@@ -51,12 +60,9 @@ class StepTimes:
                 JobState.WAITING: settings.barrier_timeout,
                 JobState.RUNNING: job.may_take + settings.overtime_grace,
             }[job.state]
-            waits = self._may_have_been_opened(job)
+            able = max(able_since, self._waits_until(job, now, unread) + bound)
             if job.state is JobState.RUNNING and (job.deadline or 0.0) <= clock:  # since a restart
                 bound += settings.barrier_slack + settings.stale_after
-                waits = True
-            able = able_since
-            if waits:
                 able = max(able, *(away[c.cluster] + bound for c in job.components))
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
                 bound = job.may_take + settings.barrier_slack + _A_MINUTE
@@ -68,7 +74,11 @@ class StepTimes:
             if now > max(since + bound, able) + _SLACK:
                 raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")
 
-    def _may_have_been_opened(self, job: Job) -> bool:
-        """By what a broker knows that has begun since: as long as nobody can read its records, it
-        is waited for."""
-        return job.state is not JobState.RUNNING and self._restored.get(job.id) == job.attempt
+    def _waits_until(self, job: Job, now: float, unread: Callable[[Component], bool]) -> float:
+        """Until when it is waited for, since it may have been opened before the broker began: as
+        long as it runs by its cluster's word, and nobody can read its records."""
+        if job.state is JobState.RUNNING or self._restored.get(job.id) != job.attempt:
+            return 0.0
+        if any(map(unread, job.components)):
+            self._waited[job.id] = now
+        return self._waited.get(job.id, 0.0)

@@ -9,7 +9,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from ssl import SSLContext
@@ -19,6 +19,7 @@ from metabroker.api import bodies, serving
 from metabroker.api.routes import Routes
 from metabroker.api.service import Service
 from metabroker.api.sockets import AT_ONCE, ListeningSocket, SocketError, deepen, listening_at
+from metabroker.threads import started_pool
 
 from .connection_limiter import HEAD, ConnectionLimiter, usual_limit
 from .middleware import Middleware
@@ -131,7 +132,7 @@ class ApiServer:
         self, listening: ListeningSocket, far: socket.socket | None, ready: Future[None]
     ) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="api") as executor:
+        with started_pool(self._workers, "api") as executor:
             routes = Routes(self._service, executor, self._middleware, body=2 * self._head)
             runner = serving.runner(routes.application(), _SHUTDOWN)
             await runner.setup()

@@ -7,11 +7,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.executors.pool import BasePoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from metabroker.about import about
@@ -41,6 +42,7 @@ from metabroker.service.service import DaemonService
 from metabroker.store import Store
 from metabroker.store.requests import ASKED
 from metabroker.store.rows import ClusterNames
+from metabroker.threads import started_pool
 
 from . import build, retention
 from .learning import Learning
@@ -66,6 +68,13 @@ class LeaderContext:
     hook: Hook
     part: Mapping[str, Any]
     permit: Permit | None = None
+
+
+class _Ticks(BasePoolExecutor):  # type: ignore[misc]
+    """Polls run in a pool that was started before."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        super().__init__(pool)
 
 
 class Leader:
@@ -105,7 +114,7 @@ class Leader:
         self._rpc_server = self._make_rpc_server()
         self._ticks = BackgroundScheduler(
             timezone=UTC,
-            executors={"default": ThreadPoolExecutor(len(self.executors) + 1)},
+            executors={"default": _Ticks(started_pool(len(self.executors) + 1, "ticks"))},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
 
@@ -155,6 +164,7 @@ class Leader:
             closer.start()
         for closer in closers:
             closer.join()
+        self.service.close()
 
     def _make_rpc_server(self) -> RpcServer | None:
         store = self._given.store

@@ -17,57 +17,45 @@ Work = Callable[[], None]
 
 
 class FairPool:
-    """At most `count` threads, of which one user has at most all but one (the only one, if there
-    is no other)."""
+    """`count` threads, of which one user has at most all but one (the only one, if there is no
+    other). All begin with the pool, and none later: see `metabroker.threads`."""
 
     def __init__(self, count: int, name: str) -> None:
-        self._count = count
+        """Raises RuntimeError: a thread cannot be started."""
         self._most = max(1, count - 1)
         self._name = name
         self._changed = threading.Condition()
         # In the order of their turns; who is here has something that has not begun.
         self._lines: dict[str, deque[Work]] = {}
         self._busy: Counter[str] = Counter()
-        self._threads: list[threading.Thread] = []
-        self._idle = 0
         self._closed = False
+        self._threads = [
+            threading.Thread(target=self._run, name=f"{name}_{number}", daemon=True)
+            for number in range(count)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, whose: str, work: Work) -> None:
         """Begin it when it is its user's turn.
 
         Raises:
-            RuntimeError: the pool is closed, or there is no thread and none can be started.
+            RuntimeError: the pool is closed.
         """
         with self._changed:
             if self._closed:
                 raise RuntimeError("the pool is closed")
             self._lines.setdefault(whose, deque()).append(work)
             self._changed.notify()
-            # Who was woken before, and is not up yet, counts as idle.
-            if sum(map(len, self._lines.values())) > self._idle:
-                self._add_thread()
 
-    def shutdown(self) -> None:
-        """Begin nothing more; wait for what has begun."""
+    def shutdown(self, *, wait: bool = True) -> None:
+        """Begin nothing more; wait for what has begun, if so told."""
         with self._changed:
             self._closed = True
             self._lines.clear()
             self._changed.notify_all()
-        for thread in self._threads:
+        for thread in self._threads if wait else ():
             thread.join()
-
-    def _add_thread(self) -> None:
-        if len(self._threads) >= self._count:
-            return
-        name = f"{self._name}_{len(self._threads)}"
-        thread = threading.Thread(target=self._run, name=name, daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:
-            if not self._threads:
-                raise
-        else:
-            self._threads.append(thread)
 
     def _run(self) -> None:
         while (turn := self._turn()) is not None:
@@ -97,6 +85,4 @@ class FairPool:
                             self._lines[whose] = line
                         self._busy[whose] += 1
                         return whose, work
-                self._idle += 1
                 self._changed.wait()
-                self._idle -= 1

@@ -63,6 +63,10 @@ class Changes:
         self._paths = Paths()
         self.rules = rules
 
+    def close(self) -> None:
+        """End its threads."""
+        self._paths.close()
+
     def calls(self) -> Mapping[str, Callable[..., Future[Json]]]:
         """The calls of the API that are answered here."""
         return {
@@ -192,7 +196,7 @@ class Changes:
         submission, closed = self.rules.options.said(submission, self._wrong_words)
         closed = away(submission, [each.name for each in self._executors], closed)
         accounts = self.rules.accounts(caller, submission, closed)
-        self._check_paths(submission, accounts, closed)
+        self._check_paths(caller, submission, accounts, closed)
         return AskToSubmit(
             submission,
             caller.user,
@@ -227,7 +231,11 @@ class Changes:
                 )
 
     def _check_paths(
-        self, submission: Submission, accounts: Mapping[str, str], closed: Collection[str]
+        self,
+        caller: Caller,
+        submission: Submission,
+        accounts: Mapping[str, str],
+        closed: Collection[str],
     ) -> None:
         """A folder or output that cannot be written is told now, and not by a node."""
         places = [
@@ -241,7 +249,7 @@ class Changes:
             if executor.name in wanted(submission, [each.name for each in self._executors])
             and executor.name not in closed
         ]
-        wrong = self._paths.wrong(submission, places)
+        wrong = self._paths.wrong(caller.user, submission, places)
         if wrong is not None:
             raise ServiceError(
                 Failure.INVALID,

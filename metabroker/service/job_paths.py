@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 
+from metabroker.runtime.fair_pool import FairPool
 from metabroker.submission.model import Submission
 
 _PATIENCE = 1.0  # seconds for a file system that may hang; then the job is let through
 _AT_A_TIME = 4
+_OF_ONE_USER = _AT_A_TIME - 1  # who has a folder that hangs leaves a look for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +41,51 @@ class Paths:
     """Looks, and never waits for long: a file system that hangs holds up threads of its own."""
 
     def __init__(self) -> None:
-        self._free = threading.BoundedSemaphore(_AT_A_TIME)
+        self._pool = FairPool(_AT_A_TIME, "paths")
+        self._lock = threading.Lock()
+        self._under_way: Counter[str] = Counter()  # by user
 
-    def wrong(self, submission: Submission, places: Iterable[Candidate]) -> str | None:
-        """Why the job could run nowhere: with named clusters because of one, else because of all;
-        None: it may."""
-        found = [self._in_time(partial(_wrong, submission, place)) for place in places]
+    def close(self) -> None:
+        """Look no more; what hangs is not waited for."""
+        self._pool.shutdown(wait=False)
+
+    def wrong(self, user: str, submission: Submission, places: Iterable[Candidate]) -> str | None:
+        """Why this user's job could run nowhere: with named clusters because of one, else because
+        of all; None: it may."""
+        found = [self._in_time(user, partial(_wrong, submission, place)) for place in places]
         named = submission.processors.on is not None or submission.processors.cluster is not None
         told = [why for why in found if why is not None]
         return told[0] if told and (named or len(told) == len(found)) else None
 
-    def _in_time(self, look: Callable[[], str | None]) -> str | None:
-        if not self._free.acquire(blocking=False):
+    def _in_time(self, user: str, look: Callable[[], str | None]) -> str | None:
+        if not self._begins(user):
             return None
-        told: list[str | None] = []
+        told: Future[str | None] = Future()
 
         def work() -> None:
             try:
-                told.append(look())
+                told.set_result(look())
             finally:
-                self._free.release()
+                self._has_ended(user)
 
-        thread = threading.Thread(target=work, name="paths", daemon=True)
-        thread.start()
-        thread.join(_PATIENCE)
-        return told[0] if told else None
+        try:
+            self._pool.submit(user, work)
+            return told.result(_PATIENCE)
+        except TimeoutError:
+            return None
+
+    def _begins(self, user: str) -> bool:
+        with self._lock:
+            if self._under_way.total() >= _AT_A_TIME or self._under_way[user] >= _OF_ONE_USER:
+                return False
+            self._under_way[user] += 1
+            return True
+
+    def _has_ended(self, user: str) -> None:
+        with self._lock:
+            self._under_way[user] -= 1
+            if not self._under_way[user]:
+                del self._under_way[user]
 
 
 def _wrong(submission: Submission, place: Candidate) -> str | None:

@@ -79,6 +79,10 @@ class DaemonService:
         """Go by these rules from now on."""
         self.changes.rules = self.status.rules = rules
 
+    def close(self) -> None:
+        """Nobody asks any more."""
+        self.changes.close()
+
     def written(self, ready: Ready) -> None:
         """Something has become durable. In the core's thread."""
         self.completions.written(ready)

@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from typing import Any
 
 from aiohttp import web
@@ -18,6 +18,7 @@ from metabroker import openfiles
 from metabroker.api import serving
 from metabroker.api.connection_limiter import HEAD, ConnectionLimiter
 from metabroker.api.sockets import AT_ONCE, deepen
+from metabroker.threads import started_pool
 from metabroker.web.page import HEADERS
 
 MOST_CONNECTIONS = 256
@@ -90,7 +91,7 @@ class WebServer:
 
     async def _serve(self, host: str, port: int, ready: Future[int]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        with ThreadPoolExecutor(2, thread_name_prefix="web") as executor:
+        with started_pool(2, "web") as executor:
             application = web.Application(middlewares=[self._timed, *self._guards])
             application.on_response_prepare.append(_with_headers)
             application.router.add_routes(self._routes(executor, self._stop))

@@ -205,6 +205,7 @@ class House:
         self.loop.stop()
         for executor in self.executors:
             executor.close()
+        self.service.close()
         self.store.close()
         self._end_jobs()
 

@@ -95,3 +95,16 @@ def test_what_has_begun_is_finished_at_the_end_and_nothing_else() -> None:
     assert done == ["first"]
     with pytest.raises(RuntimeError):
         pool.submit("alice", lambda: None)
+
+
+def test_all_threads_are_there_from_the_beginning() -> None:
+    before = set(threading.enumerate())
+    pool = FairPool(3, "lab")
+    its_own = set(threading.enumerate()) - before
+    assert len(its_own) == 3
+    done = threading.Semaphore(0)
+    for number in range(20):
+        pool.submit(f"user {number}", lambda: done.release())
+    assert all(done.acquire(timeout=SOON) for _ in range(20))
+    assert set(threading.enumerate()) - before == its_own
+    pool.shutdown()

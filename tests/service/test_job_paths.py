@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from metabroker.api.service import Failure, ServiceError
 from metabroker.service.job_paths import Candidate, Paths
-from metabroker.submission.model import Processors
+from metabroker.submission.model import Processors, Submission
 from tests.daemon_units.making import ANNA, House, submission
 
 HERE = Candidate("delft", here=True, meets=True)
@@ -36,8 +36,16 @@ def closed(tmp_path: Path, ordinary: None) -> Path:
     return Path("/usr/share")
 
 
+def look(wanted: Submission, places: Iterable[Candidate]) -> str | None:
+    paths = Paths()
+    try:
+        return paths.wrong("anna", wanted, places)
+    finally:
+        paths.close()
+
+
 def wrong(folder: Path | str, *places: Candidate, **given: str) -> str | None:
-    return Paths().wrong(submission(str(folder), processors=ON_DELFT, **given), places)
+    return look(submission(str(folder), processors=ON_DELFT, **given), places)
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -76,8 +84,8 @@ def test_a_folder_that_the_daemons_account_may_not_write(closed: Path) -> None:
 
 def test_where_the_broker_chooses_one_good_cluster_is_enough(tmp_path: Path) -> None:
     anywhere = submission(str(tmp_path / "gone"))
-    assert Paths().wrong(anywhere, [HERE, FAR]) is None
-    assert Paths().wrong(anywhere, [HERE, HERE]) is not None
+    assert look(anywhere, [HERE, FAR]) is None
+    assert look(anywhere, [HERE, HERE]) is not None
     assert wrong(tmp_path / "gone", HERE, FAR) is not None
 
 
@@ -88,15 +96,30 @@ def test_a_file_system_that_hangs_holds_up_nobody(
 
     from metabroker.service import job_paths
 
-    go_on = threading.Event()
+    go_on, hung = threading.Event(), threading.Semaphore(0)
+
+    def hang(_folder: object) -> None:
+        hung.release()
+        go_on.wait(30)
+
     monkeypatch.setattr(job_paths, "_PATIENCE", 0.01)
-    monkeypatch.setattr(job_paths, "_missing", lambda _folder: go_on.wait(30) and None)
-    it = Paths()
-    for _ in range(10):
-        assert it.wrong(submission(str(tmp_path)), [HERE]) is None
-    held = [thread for thread in threading.enumerate() if thread.name == "paths"]
-    assert len(held) == job_paths._AT_A_TIME
+    before, real = set(threading.enumerate()), job_paths._missing
+    paths = Paths()
+    its_own = set(threading.enumerate()) - before
+    with monkeypatch.context() as hanging:
+        hanging.setattr(job_paths, "_missing", hang)
+        for _ in range(10):
+            assert paths.wrong("bob", submission(str(tmp_path)), [HERE]) is None
+        for _ in range(job_paths._OF_ONE_USER):
+            assert hung.acquire(timeout=20)
+        assert not hung.acquire(timeout=0.1), "one user leaves a look for others"
+    assert real is job_paths._missing
+    monkeypatch.setattr(job_paths, "_PATIENCE", 20)
+    gone = submission(str(tmp_path / "gone"))
+    assert paths.wrong("anna", gone, [HERE]) is not None
+    assert set(threading.enumerate()) - before == its_own, "no thread is started for a look"
     go_on.set()
+    paths.close()
 
 
 def test_the_daemon_refuses_it_and_says_what_to_do(house: House) -> None:

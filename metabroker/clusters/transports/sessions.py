@@ -13,10 +13,11 @@ import math
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import paramiko
+
+from metabroker.threads import started_pool
 
 from .base import Unreached
 from .connection import SshConnection
@@ -39,7 +40,7 @@ class Sessions:
         self._making = 0
         self._asked = -math.inf
         self._closing = threading.Event()
-        self._maker = ThreadPoolExecutor(1, thread_name_prefix="session")
+        self._maker = started_pool(1, "session")
 
     @contextmanager
     def one(self, seconds: float, what: str) -> Iterator[paramiko.Channel]:

@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from metabroker.store.listener import Listener
 from metabroker.store.requests import Passed, Requests
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
+from metabroker.threads import started_pool
 
 from .rpc_client import answer_sent, error_told, received
 
@@ -46,7 +47,7 @@ class RpcServer:
         self._stopping = threading.Event()
         self._answers: queue.SimpleQueue[_Answer | None] = queue.SimpleQueue()
         self._tidied = 0.0
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="rpc-read")
+        self._readers = started_pool(_READERS, "rpc-read")
         self._threads = [
             threading.Thread(target=run, name=name, daemon=True)
             for run, name in ((self._run, "rpc"), (self._write, "answers"))

@@ -11,7 +11,7 @@ waiting jobs. A job is protected after N overtakings, or after it has waited for
 on nothing starts on processors that it needs, unless both fit (`left_for`).
 """
 
-from bisect import insort
+from bisect import bisect, insort
 from collections import deque
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from math import inf
@@ -169,17 +169,30 @@ class Overtaking:
         """May this waiting job not be overtaken again?"""
         return entry.key not in self._aside and self._due(self._groups[self._mask(entry)], entry)
 
-    def due_back(self, seq: int, not_sent: Collection[int]) -> bool:
-        """Whether one that was started since the last pass began, but cannot be sent where it was
-        placed, may not be overtaken again: as many as may were started after it. `not_sent`: the
-        seqs of those that were not sent either, so far."""
-        if not self._bound or seq not in self._gone:
+    def due_back(self, seqs: Iterable[int], not_sent: Collection[int]) -> bool:
+        """Whether one of these, that were started since the last pass began but cannot be sent
+        where they were placed, may not be overtaken again: as many as may were started after it.
+        `not_sent`: the seqs of those that were not sent either, so far."""
+        bound = self._bound
+        if not bound:
             return False
+        sent = sorted(
+            (seq, place, taken)
+            for place, (seq, taken) in enumerate(self._started)
+            if seq not in not_sent and seq not in self._returned
+        )
+        return any(self._is_due_back(seq, sent, bound) for seq in seqs if seq in self._gone)
+
+    def _is_due_back(self, seq: int, sent: Sequence[tuple[int, int, int]], bound: int) -> bool:
+        """See `due_back`. Most have been overtaken by few of those that were sent."""
         place, mask = self._gone[seq]
-        overtakers = {later for later, taken in self._started[place:] if mask & taken}
-        overtakers.update(self._groups[mask].overtakers)
-        counted = [later for later in overtakers if later > seq and later not in self._returned]
-        return len(counted) - sum(later in not_sent for later in counted) >= self._bound
+        overtakers = {later for later in self._groups[mask].overtakers if later > seq}
+        for later, after, taken in sent[bisect(sent, (seq + 1,)) :]:
+            if len(overtakers) >= bound:
+                break
+            if after >= place and mask & taken:
+                overtakers.add(later)
+        return len(overtakers) >= bound
 
     def blocker(self, entry: Entry) -> int:
         """The key of the oldest protected job that this waiting job would have to overtake.

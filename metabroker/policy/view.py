@@ -1,6 +1,6 @@
 """What can be asked of the jobs that wait: where they stand, why they wait, what would start."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf
 
@@ -102,12 +102,12 @@ class SchedulerView:
         watch = self._scheduler._watch
         return watch is not None and key in watch.left_protected
 
-    def due_back(self, seq: int, not_sent: Collection[int]) -> bool:
-        """Whether a job that the last pass has started, but that comes back, could not be overtaken
-        again then, by those that were started since. `not_sent`: the seqs of all that were started
-        and have not begun, so far."""
+    def due_back(self, seqs: Iterable[int], not_sent: Collection[int]) -> bool:
+        """Whether one of these jobs, that the last pass has started, could not be overtaken again
+        if it came back, by those that were started since. `not_sent`: the seqs of all that were
+        started and have not begun, so far."""
         watch = self._scheduler._watch
-        return watch is not None and watch.due_back(seq, not_sent)
+        return watch is not None and watch.due_back(seqs, not_sent)
 
     def why(
         self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None

@@ -13,6 +13,7 @@ from metabroker.broker.events import (
     Armed,
     Arrived,
     Cleaned,
+    ClusterUnreachable,
     DrainCluster,
     HoldJob,
     Observed,
@@ -34,13 +35,13 @@ SIZES = (16, 8)
 
 
 class Site:
-    """One co-allocated job in delft and leiden, after a restart."""
+    """One co-allocated job in delft and leiden, after a restart; in lab there would be room too."""
 
     def __init__(self, *lines: str) -> None:
         script = Script()
         for line in (
-            "begin clusters=delft:32,leiden:32",
-            "look delft leiden",
+            "begin clusters=delft:32,leiden:32,lab:31",
+            "look delft leiden lab",
             "submit components=16,8 limit=7200",
             "reserved 1.1.*",
             *lines,
@@ -205,6 +206,23 @@ def test_nothing_begins_anew_before_what_may_have_run_is_cleaned(
         site.bench.handle(ReleaseJob(1, "ann"))
     effects = site.wait(site.bench.settings.limit_most, NativeState.ENDED)
     assert {ref.attempt for ref in of(effects, Reserve)} >= {2}
+
+
+def test_nothing_begins_anew_because_the_cluster_of_what_may_have_run_is_lost(
+    at_the_barrier: Site,
+) -> None:
+    """That it had ended was seen; whether its script has run is in files that are away now."""
+    site = at_the_barrier
+    site.look(NativeState.ENDED)
+    site.wait(10.0, NativeState.ENDED)
+    site.bench.handle(Cleaned(SECOND, shut=True))
+    site.bench.handle(ClusterUnreachable(0, "connect failure"))
+    idle = Snapshot(site.bench.now, 32, 32, 0, clock_offset=0.0)
+    for _ in range(int(site.bench.settings.limit_most / 5)):
+        for _, ready in site.bench.ticks(5.0):
+            assert not of(ready.effects, Reserve)
+        site.bench.handle(*(Observed(n, replace(idle, taken_at=site.bench.now)) for n in (1, 2)))
+    assert state(site) is JobState.QUEUED and not begun_anew(site)
 
 
 @pytest.mark.parametrize("shown", [NativeState.RUNNING, None])

@@ -299,3 +299,37 @@ def test_when_one_has_started_in_another_cluster_the_next_is_protected() -> None
     watch.started(waiting.pop(0), (0,))
     assert [entry.key for entry in watch.protected_heads] == [1]
     assert watch.left_for(3, [1, 1]) == [1, 0]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_who_would_be_due_if_it_came_back_is_who_is_once_it_has(seed: int) -> None:
+    """Those that were not sent either come back as well, before anybody asks."""
+    rng = Random(seed)
+    waiting: dict[int, Entry] = {}
+    bound = rng.randint(1, 3)
+    watch = Overtaking(Aging(overtaken=bound), 2, waiting, ())
+    entries = []
+    for seq in range(rng.randint(4, 12)):
+        cluster = rng.choice((None, 0, 1))
+        request = Request((1,), None if cluster is None else (cluster,))
+        entries.append(Entry(seq, seq, request, 1, 1, 0.0))
+        waiting[seq] = entries[-1]
+        watch.joined(entries[-1])
+    watch.begin(0.0)
+    started = rng.sample(entries, rng.randint(2, len(entries)))
+    for index, entry in enumerate(started):
+        if index == len(started) // 3:  # a pass has begun anew since
+            watch.new_pass()
+        del waiting[entry.seq]
+        watch.started(entry, (rng.choice(entry.request.clusters or (0, 1)),))
+    in_pass = started[len(started) // 3 :]
+    not_sent = rng.sample(in_pass, rng.randint(1, len(in_pass)))
+    numbers = {entry.seq for entry in not_sent}
+    told = {seq: watch.due_back([seq], numbers) for seq in numbers}
+    assert watch.due_back(numbers, numbers) == any(told.values())
+    for entry in not_sent:
+        waiting[entry.seq] = entry
+        watch.joined(entry)
+    watch._settle()
+    counted = {entry.seq: watch.overtaken(entry) >= bound for entry in not_sent}
+    assert told == counted

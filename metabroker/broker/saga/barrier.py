@@ -76,11 +76,18 @@ class Barrier:
     def waited_too_long(self, component: Component, native: NativeJob, shown: Snapshot) -> bool:
         """Whether it has too little left of its native limit to be opened, by the time that it has
         run for by its cluster's own clock. No broker was there for so long."""
+        return self.ran_beyond(0.0, component, native, shown)
+
+    def ran_beyond(
+        self, seconds: float, component: Component, native: NativeJob, shown: Snapshot
+    ) -> bool:
+        """Whether it has run for longer than these, by its cluster's own clock, and than what it
+        may take to come to its start; False: not known."""
         if native.start_time is None or shown.clock_offset is None:
             return False
         settings = self._state.settings
         slack = settings.barrier_slack if component.planned is None else settings.plan_overtime
-        return shown.taken_at + shown.clock_offset - native.start_time > slack
+        return shown.taken_at + shown.clock_offset - native.start_time > seconds + slack
 
     def open(self, job: Job, now: float) -> None:
         """The commit: from here on every component's script starts."""

@@ -263,12 +263,15 @@ class Line:
         view, queues = self._queues.scheduler_view, self._queues
         placed = [self._state.jobs[n] for n in (*queues.decided, *queues.stepped_back)]
         not_sent = {other.seq for other in placed}
-        return any(
-            other.seq < job.seq
-            and (other.request.clusters is None or cluster in other.request.clusters)
-            and (view.was_protected(other.id) or view.due_back(other.seq, not_sent))
+        before = [
+            other
             for other in placed
-        )
+            if other.seq < job.seq
+            and (other.request.clusters is None or cluster in other.request.clusters)
+        ]
+        if any(view.was_protected(other.id) for other in before):
+            return True
+        return bool(before) and view.due_back((other.seq for other in before), not_sent)
 
     def cleaned(self, component: Component, now: float) -> None:
         """One that may have been let through (see `unread`), in line or in an attempt that was
@@ -277,7 +280,7 @@ class Line:
         job, unread = self._state.jobs.get(component.ref.job), self.unread.read(component)
         if not unread or job is None or not component.started:
             return
-        if job.state not in _WAITS or _HAS_RUN in job.reason:
+        if job.state not in _WAITS:
             return
         why = self._state.blame(component, _HAS_RUN)
         if job.state is JobState.QUEUED:

@@ -256,13 +256,9 @@ class Reconciliation:
             return
         if job.state is not JobState.RUNNING or job.deadline is not None:
             return
-        if native.start_time is None or snapshot.clock_offset is None:
-            return
-        ran = snapshot.taken_at + snapshot.clock_offset - native.start_time
-        settings = self._state.settings
-        slack = settings.barrier_slack if component.planned is None else settings.plan_overtime
-        most = job.may_take + slack + settings.overtime_grace
-        if ran > most and native.word != "SUSPENDED":
+        most = job.may_take + self._state.settings.overtime_grace
+        late = self._barrier.ran_beyond(most, component, native, snapshot)
+        if late and native.word != "SUSPENDED":
             self._state.set_deadline(job, now)
 
     def _count_suspended(self, component: Component, suspended: bool, taken_at: float) -> None:

@@ -8,10 +8,10 @@ through. A no to the submission of one that is shown as come up says nothing of 
 has got through. And as long as such a one runs, by its cluster's word, no time that passes ends its
 attempt, since its script may be running: its native time limit does.
 
-Two things nobody could know: what is in a cluster that does not answer (see `first_polls`); and
-whether one that is not shown, and had not been submitted by the store's word, ever was. It counts
-as never submitted. (A cluster that forgets ended jobs at once shows the same of one that has run,
-and while its files do not answer nobody can read that.)
+Two things nobody could know: what is in a cluster that has not answered since the start (see
+`first_polls`); and whether one that is not shown, and had not been submitted by the store's word,
+ever was. It counts as never submitted. (A cluster that forgets ended jobs at once shows the same of
+one that has run, and while its files do not answer nobody can read that.)
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Unread:
             if component is None or component.phase is Phase.GONE:
                 continue
             entry = self._state.ledger.entries[component.cluster]
-            if entry.snapshot is None or not entry.reachable:
+            if entry.snapshot is None:
                 continue
             native = self._native(component)
             if submitted if native is None else native.state is not NativeState.PENDING:

@@ -98,6 +98,17 @@ class ApiServer:
         """Whether it serves."""
         return self._thread is not None and self._thread.is_alive()
 
+    def answers(self, seconds: float) -> bool:
+        """Whether its event loop goes on in this time: it neither hangs nor has ended."""
+        loop, goes_on = self._loop, threading.Event()
+        if loop is None:
+            return False
+        try:
+            loop.call_soon_threadsafe(goes_on.set)
+        except RuntimeError:  # it has ended by itself
+            return False
+        return goes_on.wait(seconds)
+
     def reload_certificate(self) -> None:
         """Read certificate and key again, for connections from now on. Raises `TlsError`, and then
         goes on with the old ones."""

@@ -235,7 +235,9 @@ class Daemon:
         return f"policy {self._config.policy} over {names}"
 
     def answers(self, seconds: float = 10.0) -> bool:
-        """Whether the core answers in time: it neither hangs nor has died."""
+        """Whether the API and the core answer in time: neither hangs or has died."""
+        if not self._api.answers(seconds):
+            return False
         if self.leader is None:
             return self._client.alive
         try:

@@ -1,7 +1,7 @@
 """`metabroker serve`: run the daemon until it is told to end.
 
 SIGTERM and SIGINT end it, SIGHUP has it read its configuration again. Under systemd it tells when
-it serves, and its watchdog that the core answers.
+it serves, and its watchdog that API and core answer.
 """
 
 from __future__ import annotations

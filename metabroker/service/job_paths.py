@@ -70,6 +70,9 @@ class Paths:
 
         try:
             self._pool.submit(user, work)
+        except RuntimeError:  # the daemon ends
+            return None
+        try:
             return told.result(_PATIENCE)
         except TimeoutError:
             return None

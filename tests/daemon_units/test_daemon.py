@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,19 @@ def test_one_that_serves_nobody_is_not_alive(daemon: Daemon) -> None:
     loop.call_soon_threadsafe(loop.stop)  # as an error in it does that nobody has foreseen
     eventually(lambda: not daemon.alive, "it is not alive")
     assert daemon.leader is not None and daemon.leader.loop.alive, "this is not about the core"
+
+
+def test_one_whose_api_hangs_does_not_answer(daemon: Daemon) -> None:
+    """So its watchdog has it restarted."""
+    assert daemon.answers()
+    loop, go_on = daemon._api._loop, threading.Event()
+    assert loop is not None
+    loop.call_soon_threadsafe(go_on.wait, 60)
+    try:
+        assert not daemon.answers(0.2) and daemon.alive
+    finally:
+        go_on.set()
+    assert daemon.answers()
 
 
 def test_it_archives_and_removes_what_is_over_its_time(daemon: Daemon, folder: Path) -> None:

@@ -120,6 +120,7 @@ def test_a_file_system_that_hangs_holds_up_nobody(
     assert set(threading.enumerate()) - before == its_own, "no thread is started for a look"
     go_on.set()
     paths.close()
+    assert paths.wrong("anna", gone, [HERE]) is None, "a daemon that ends refuses nobody for it"
 
 
 def test_the_daemon_refuses_it_and_says_what_to_do(house: House) -> None:

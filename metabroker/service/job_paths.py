@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -37,6 +37,10 @@ class Candidate:
     account: str | None = None
 
 
+_Alike = tuple[bool, str | None]  # whether jobs meet the broker in their own folders, as whom
+_Found = Mapping[_Alike, str | None]
+
+
 class Paths:
     """Looks, and never waits for long: a file system that hangs holds up threads of its own."""
 
@@ -52,15 +56,22 @@ class Paths:
     def wrong(self, user: str, submission: Submission, places: Iterable[Candidate]) -> str | None:
         """Why this user's job could run nowhere: with named clusters because of one, else because
         of all; None: it may."""
-        found = [self._in_time(user, partial(_wrong, submission, place)) for place in places]
-        named = submission.processors.on is not None or submission.processors.cluster is not None
-        told = [why for why in found if why is not None]
-        return told[0] if told and (named or len(told) == len(found)) else None
-
-    def _in_time(self, user: str, look: Callable[[], str | None]) -> str | None:
-        if not self._begins(user):
+        wanted = list(places)
+        # Where clusters do the same with this host's files the same is found.
+        alike = {(each.meets, each.account): each for each in wanted if each.here}
+        if not alike:
             return None
-        told: Future[str | None] = Future()
+        found = self._in_time(user, partial(_all_wrong, submission, alike))
+        named = submission.processors.on is not None or submission.processors.cluster is not None
+        told = [found.get((each.meets, each.account)) if each.here else None for each in wanted]
+        reasons = [why for why in told if why is not None]
+        return reasons[0] if reasons and (named or len(reasons) == len(told)) else None
+
+    def _in_time(self, user: str, look: Callable[[], _Found]) -> _Found:
+        """Nothing, where that takes too long."""
+        if not self._begins(user):
+            return {}
+        told: Future[_Found] = Future()
 
         def work() -> None:
             try:
@@ -71,11 +82,11 @@ class Paths:
         try:
             self._pool.submit(user, work)
         except RuntimeError:  # the daemon ends
-            return None
+            return {}
         try:
             return told.result(_PATIENCE)
         except TimeoutError:
-            return None
+            return {}
 
     def _begins(self, user: str) -> bool:
         with self._lock:
@@ -91,9 +102,12 @@ class Paths:
                 del self._under_way[user]
 
 
+def _all_wrong(submission: Submission, alike: Mapping[_Alike, Candidate]) -> _Found:
+    return {kind: _wrong(submission, place) for kind, place in alike.items()}
+
+
 def _wrong(submission: Submission, place: Candidate) -> str | None:
-    if not place.here:
-        return None
+    """In a cluster whose files are this host's."""
     folder = PurePosixPath(submission.chdir)
     if place.meets and (why := _unusable(folder, place, sure=True)) is not None:
         return why

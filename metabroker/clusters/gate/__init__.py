@@ -17,8 +17,9 @@ lost, repeated or late:
 - A single component begins at `go`.
 - The script starts only after `go -> run`, which succeeds once: a twin of the same component, or
   a job that a crashed controller brought back to life, finds no `go` and ends at once (P2). On
-  the way it is `run.ID` for a moment, with an ID that nobody else has: over NFS a rename whose
-  answer is lost may be told to have failed, and a component knows by that name that it was its own.
+  the way it is `run.ID` for a moment, with an ID that no other process has (its node's name is in
+  it): over NFS a rename whose answer is lost may be told to have failed, and a component knows by
+  that name that it was its own.
 - The broker that undoes an attempt moves the gate to `abort`, or learns that it is at `run`. What
   it cannot see (a gate that is gone or replaced, files that are not mounted) may be at `run`.
 - A folder that is gone is a gate that is shut, and so is one that has been replaced by a link

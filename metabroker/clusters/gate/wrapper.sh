@@ -30,11 +30,10 @@ mb__note() {
         mv "$mb__gate/.$1-$$" "$mb__gate/$1"
 }
 
-# A name that nobody else knows; none where there is no od.
-mb__mine=
-mb__draw() {
-    for mb__id in $(od -An -N8 -tx8 /dev/urandom 2>/dev/null); do mb__mine=$mb__gate/run.$mb__id; done
-}
+# A name that no other process has: of a job's node, its run there, and its process.
+mb__host=
+for mb__host in $mb__hosts; do :; done
+mb__mine=$mb__gate/run.$mb__native-${SLURM_RESTART_COUNT:-0}-$mb__host-$$
 
 mb__wait_at_gate() {
     # Hundredths of a second: few at first, and when the others are about to start too.
@@ -88,7 +87,6 @@ if [ -n "$mb__patience" ]; then
     mb__note arrived || exit 75
     # What nobody waits for is done while the others come.
     if [ -n "$mb__tools" ]; then mb__lay_tools; fi
-    mb__draw
     mb__wait_at_gate
     mb__own || exit 75
 fi
@@ -97,13 +95,10 @@ fi
 if [ -e "$mb__gate/abort" ]; then exit 75; fi
 
 # Of several who come here for the same component, the rename succeeds for one only. The others
-# say nothing: their output goes to the same file. It is to a name that nobody else knows at first:
+# say nothing: their output goes to the same file. It is to a name that nobody else has at first:
 # NFS may ask for a rename again whose answer was lost, and then say that it has failed.
-if [ -z "$mb__patience" ]; then mb__draw; fi
-mv "$mb__gate/go" "${mb__mine:-$mb__gate/run}" 2>/dev/null || [ -e "$mb__mine" ] || exit 75
-if [ -n "$mb__mine" ]; then
-    mv "$mb__mine" "$mb__gate/run" 2>/dev/null || [ -e "$mb__gate/run" ] || exit 75
-fi
+mv "$mb__gate/go" "$mb__mine" 2>/dev/null || [ -e "$mb__mine" ] || exit 75
+mv "$mb__mine" "$mb__gate/run" 2>/dev/null || [ -e "$mb__gate/run" ] || exit 75
 mb__own || exit 75
 mb__note started || : > "$mb__gate/started" # on a full disk it tells the time at least
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.clusters.gate.running import Wrappers, with_tool
+from tests.daemon.harness import eventually
 
 from .making import gates, order, positions
 
@@ -320,6 +321,23 @@ def test_a_rename_whose_answer_is_lost_counts_and_a_twin_starts_nothing(
     assert len(list(tmp_path.rglob("up"))) == 1
     assert next(tmp_path.rglob("up")).read_text() == "up\n"
     assert positions(it.gate) == {"run"}
+
+
+def test_a_twin_does_not_take_the_name_on_the_way_to_run_for_its_own(
+    tmp_path: Path, wrappers: Wrappers
+) -> None:
+    """It has the same id: a controller that lost its state has begun the job once more."""
+    wait = f"until [ -e {tmp_path}/on ]; do sleep 0.02; done"
+    path = with_tool(tmp_path, "mv", f'case $1 in */run.*) {wait} ;; esac; exec /bin/mv "$@"\n')
+    it = order(tmp_path, script=b"#!/bin/sh\necho up >> up\n", patience=None)
+    it = replace(it, chdir=str(tmp_path))
+    gates().prepare(it)
+    first = wrappers.start(it, PATH=path, SLURM_JOB_ID="7")
+    eventually(lambda: any(Path(it.gate).glob("run.7-*")), "it is on its way")
+    assert wrappers.start(it, PATH=path, SLURM_JOB_ID="7").end()[0] == 75
+    (tmp_path / "on").touch()
+    assert first.end()[0] == 0
+    assert next(tmp_path.rglob("up")).read_text() == "up\n"
 
 
 def test_a_gate_that_was_shut_stays_shut_though_another_token_is_there(

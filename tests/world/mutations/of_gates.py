@@ -20,9 +20,7 @@ from metabroker.runtime import requests
 
 from .planting import among, mutation, rewrite, swap
 
-_TAKE = (
-    'mv "$mb__gate/go" "${mb__mine:-$mb__gate/run}" 2>/dev/null || [ -e "$mb__mine" ] || exit 75'
-)
+_TAKE = 'mv "$mb__gate/go" "$mb__mine" 2>/dev/null || [ -e "$mb__mine" ] || exit 75'
 
 
 @mutation

@@ -30,10 +30,11 @@ mb__note() {
         mv "$mb__gate/.$1-$$" "$mb__gate/$1"
 }
 
-# A name that no other process has: of a job's node, its run there, and its process.
-mb__host=
-for mb__host in $mb__hosts; do :; done
-mb__mine=$mb__gate/run.$mb__native-${SLURM_RESTART_COUNT:-0}-$mb__host-$$
+# A name that no other process has: of the job, its run, this node (the first of its nodes), and
+# this process.
+mb__here=
+for mb__host in $mb__hosts; do mb__here=${mb__here:-$mb__host}; done
+mb__mine=$mb__gate/run.$mb__native-${SLURM_RESTART_COUNT:-0}-$mb__here-$$
 
 mb__wait_at_gate() {
     # Hundredths of a second: few at first, and when the others are about to start too.

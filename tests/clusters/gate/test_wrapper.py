@@ -329,12 +329,16 @@ def test_a_twin_does_not_take_the_name_on_the_way_to_run_for_its_own(
     """It has the same id: a controller that lost its state has begun the job once more."""
     wait = f"until [ -e {tmp_path}/on ]; do sleep 0.02; done"
     path = with_tool(tmp_path, "mv", f'case $1 in */run.*) {wait} ;; esac; exec /bin/mv "$@"\n')
+    nodes = str(tmp_path / "nodes")
+    Path(nodes).write_text("n1\nn1\nn2\n")
     it = order(tmp_path, script=b"#!/bin/sh\necho up >> up\n", patience=None)
     it = replace(it, chdir=str(tmp_path))
     gates().prepare(it)
-    first = wrappers.start(it, PATH=path, SLURM_JOB_ID="7")
-    eventually(lambda: any(Path(it.gate).glob("run.7-*")), "it is on its way")
-    assert wrappers.start(it, PATH=path, SLURM_JOB_ID="7").end()[0] == 75
+    first = wrappers.start(it, PATH=path, SLURM_JOB_ID="7", PBS_NODEFILE=nodes)
+    name = f"run.7-0-n1-{first.process.pid}"
+    eventually(lambda: (Path(it.gate) / name).exists(), "it is on its way")
+    twin = wrappers.start(it, PATH=path, SLURM_JOB_ID="7", PBS_NODEFILE=nodes)
+    assert twin.end()[0] == 75
     (tmp_path / "on").touch()
     assert first.end()[0] == 0
     assert next(tmp_path.rglob("up")).read_text() == "up\n"

@@ -39,7 +39,10 @@ from tests.testbed.accounts import SFTP_SERVER, require_programs
 
 from .cases import fuzzed
 
-WORDS = ("wait", "armed", "go", "run", "abort", ".born", "arrived", "ready", "started", "ended")
+WORDS = (
+    *("wait", "armed", "go", "run", "abort", ".born"),
+    *("arrived", "ready", "started", "begun", "ended"),
+)
 NAMES = st.one_of(
     st.sampled_from([word.encode() for word in (*WORDS, "work", "peers.json", "script")]),
     st.binary(min_size=1, max_size=40),

@@ -1,4 +1,7 @@
-"""What a component has written down beside its token file. It is a user's to write."""
+"""What a component has written down beside its token file. It is a user's to write.
+
+A note is written in its place: it is whole once its line has ended, and not there before.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import contextlib
 import re
 
 from metabroker.clusters.port import ComponentRecord, Writer
-from metabroker.clusters.transports.base import BulkRead
+from metabroker.clusters.transports.base import MOST_BYTES, BulkRead
 
 from . import outbox
 from .positions import Position, Spoilt, known
@@ -14,6 +17,7 @@ from .positions import Position, Spoilt, known
 ARRIVED = "arrived"
 READY = "ready"
 STARTED = "started"
+BEGUN = "begun"  # in place of `started` on a full disk: empty, it tells the time alone
 ENDED = "ended"
 RECORDS = (ARRIVED, READY, STARTED, ENDED)
 _HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is not expanded
@@ -31,13 +35,16 @@ def read(seen: BulkRead, gate: str) -> ComponentRecord | None:
     if entries is None:
         return None
     times = {known(entry.name): _moment(entry.modified) for entry in entries}
-    arrived = ARRIVED in times or READY in times
-    arrival = _arrival(seen, gate) if arrived or STARTED in times else b""
+    start = _note(seen, gate, STARTED) if STARTED in times else b""
+    # A note that is renamed meanwhile is under its other name.
+    there = not times.keys().isdisjoint((ARRIVED, READY))
+    notes = [_note(seen, gate, name) for name in (ARRIVED, READY)] if there else []
+    arrival = next((note for note in (*notes, start) if hosts_of(note)), b"")
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
-    started = times.get(STARTED) if begun else None
+    started = times.get(STARTED if start else BEGUN) if begun else None
     return ComponentRecord(
-        arrived=arrived,
+        arrived=READY in times or any(notes),
         hosts=hosts_of(arrival),
         begun=begun,
         # The token file has the time when it was made. Until the start is written down, a moment
@@ -47,9 +54,7 @@ def read(seen: BulkRead, gate: str) -> ComponentRecord | None:
         exit_code=exit_code,
         signalled=signalled,
         gave_up=Position.ABORT.value in times,
-        writer=None
-        if started is None
-        else _writer(_record(seen, f"{gate}/{STARTED}"), times[Position.RUN.value], started),
+        writer=None if started is None else _writer(start, times[Position.RUN.value], started),
         arrival=arrival,
         outbox=outbox.newest(times),
     )
@@ -83,10 +88,10 @@ def _record(seen: BulkRead, path: str) -> bytes:
     return b""
 
 
-def _arrival(seen: BulkRead, gate: str) -> bytes:
-    """The record that tells of its hosts."""
-    found = (_record(seen, f"{gate}/{name}") for name in (ARRIVED, READY, STARTED))
-    return next((record for record in found if hosts_of(record)), b"")
+def _note(seen: BulkRead, gate: str, name: str) -> bytes:
+    """What stands in a note; nothing as long as that is not whole."""
+    record = _record(seen, f"{gate}/{name}")
+    return record if record.endswith(b"\n") or len(record) >= MOST_BYTES else b""
 
 
 def hosts_of(record: bytes) -> tuple[str, ...]:

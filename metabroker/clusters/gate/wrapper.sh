@@ -24,11 +24,8 @@ mb__own() {
         [ -O "$mb__gate/script" ]
 }
 
-# Whole when it is there: who looks in between would learn of no hosts.
-mb__note() {
-    echo $mb__hosts $mb__nodes "id=$mb__native" > "$mb__gate/.$1-$$" &&
-        mv "$mb__gate/.$1-$$" "$mb__gate/$1"
-}
+# Who reads a note before its line has ended takes it for not there yet.
+mb__note() { echo $mb__hosts $mb__nodes "id=$mb__native" > "$mb__gate/$1"; }
 
 # A name that no other process has: of the job, its run, this node (the first of its nodes), and
 # this process.
@@ -101,7 +98,7 @@ if [ -e "$mb__gate/abort" ]; then exit 75; fi
 mv "$mb__gate/go" "$mb__mine" 2>/dev/null || [ -e "$mb__mine" ] || exit 75
 mv "$mb__mine" "$mb__gate/run" 2>/dev/null || [ -e "$mb__gate/run" ] || exit 75
 mb__own || exit 75
-mb__note started || : > "$mb__gate/started" # on a full disk it tells the time at least
+mb__note started || true > "$mb__gate/begun" # on a full disk it tells the time at least
 
 if [ -z "$mb__patience" ]; then
     if [ -n "$mb__tools" ]; then

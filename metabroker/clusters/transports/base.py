@@ -31,7 +31,10 @@ MOST_BYTES = 65536
 """Of a file that is read whole: records are short."""
 MOST_ENTRIES = 10_000
 """Of a folder that is listed. What a folder has more is left out, but these names are not:"""
-LOOKED_FOR = ("wait", "armed", "go", "run", "abort", "arrived", "ready", "started", "ended")
+LOOKED_FOR = (
+    *("wait", "armed", "go", "run", "abort"),
+    *("arrived", "ready", "started", "begun", "ended"),
+)
 """A gate's positions in the order in which they follow another, and the component's records."""
 MOST_FILES = 100_000
 """Of a component's work folder, whatever they are."""

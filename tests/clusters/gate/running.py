@@ -17,6 +17,7 @@ from metabroker.clusters.port import ComponentRequest
 from .making import gates, order
 
 SECONDS = 120.0
+_NOTES = ("arrived", "ready", "started")
 
 
 class Running:
@@ -48,9 +49,9 @@ class Running:
         return self.process.returncode, out, err
 
     def until(self, *names: str) -> None:
-        """Wait for one of the gate's files."""
+        """Wait for one of the gate's files; for a note, until it is whole."""
         deadline = time.monotonic() + SECONDS
-        while not any((self.gate / name).exists() for name in names):
+        while not any(_is_whole(self.gate / name) for name in names):
             assert time.monotonic() < deadline, f"none of {names} came"
             assert self.process.poll() is None, self.process.communicate()
             time.sleep(0.005)
@@ -62,10 +63,14 @@ class Running:
             self.process.communicate()
 
 
+def _is_whole(file: Path) -> bool:
+    try:
+        return file.exists() if file.name not in _NOTES else file.read_bytes().endswith(b"\n")
+    except FileNotFoundError:
+        return False
+
+
 SLEEP = shutil.which("sleep")
-
-
-MV = shutil.which("mv")
 
 
 KNOWN = [["/bin/sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["ksh"]]

@@ -189,7 +189,7 @@ def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
             os.mkfifo(Path(gate) / name)
         else:
             (Path(gate) / name).mkdir()
-    assert gates().look([gate])[gate] == ComponentRecord(arrived=True, begun=True)
+    assert gates().look([gate])[gate] == ComponentRecord(begun=True)
 
 
 # --- the peers file ---------------------------------------------------------------------------
@@ -239,6 +239,17 @@ _ARRIVED = ComponentRecord(arrived=True, hosts=("n1",))
         ),
         pytest.param(
             *("go", {"started": "n1\n"}, ComponentRecord(hosts=("n1",))), id="started, not let in"
+        ),
+        # A note is whole once its line has ended.
+        pytest.param("wait", {"arrived": ""}, ComponentRecord(), id="arrival, nothing written yet"),
+        pytest.param("wait", {"arrived": "n1 n2"}, ComponentRecord(), id="arrival, half written"),
+        pytest.param("run", {"started": ""}, ComponentRecord(begun=True), id="start, just made"),
+        pytest.param(
+            *("run", {"started": "n1 id=7"}, ComponentRecord(begun=True)), id="start, half written"
+        ),
+        pytest.param(
+            *("run", {"started": "", "begun": ""}, ComponentRecord(begun=True, started=1000.0)),
+            id="started on a full disk",
         ),
     ],
 )

@@ -131,6 +131,20 @@ def test_the_gates_path_may_hold_anything(tmp_path: Path, wrappers: Wrappers) ->
     assert not (tmp_path / "ran").exists() and not (folder / "ran").exists()
 
 
+def test_on_a_full_disk_it_runs_and_its_start_has_a_time(
+    tmp_path: Path, wrappers: Wrappers
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\necho up\n", patience=None)
+    gates().prepare(it)
+    Path(it.gate, "started").symlink_to("/dev/full")
+    code, out, _err = wrappers.start(it).end()
+    assert (code, out) == (0, b"up\n")
+    found = gates().look([it.gate])[it.gate]
+    assert found.begun
+    assert found.started == os.stat(Path(it.gate, "begun")).st_mtime
+    assert (found.hosts, found.exit_code) == ((), 0)
+
+
 # --- how it ends ------------------------------------------------------------------------------
 
 

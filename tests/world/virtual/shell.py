@@ -190,6 +190,7 @@ class Shell(Expansion):
             yield self.node.pace()
             if each.operator == ">" or self.node.files.read(self._path(target)) is None:
                 self.node.files.write(self._path(target), b"")
+                yield self.node.pace()  # it is there, and nothing is in it yet
             out = Streams(path=self._path(target))
         return out
 
@@ -345,5 +346,5 @@ _COMPARES: dict[str, Callable[[int, int], bool]] = {
 _BUILTINS: dict[str, Callable[[Shell, list[str], Streams], int]] = {
     "[": Shell._test, "echo": Shell._echo, "printf": Shell._printf, "cd": Shell._cd,
     "export": Shell._export, "unset": Shell._unset, "set": Shell._set, "trap": Shell._trap,
-    "exit": Shell._exit, ":": Shell._nothing,
+    "exit": Shell._exit, ":": Shell._nothing, "true": Shell._nothing,
 }  # fmt: skip

@@ -145,6 +145,18 @@ def test_on_a_full_disk_it_runs_and_its_start_has_a_time(
     assert (found.hosts, found.exit_code) == ((), 0)
 
 
+def test_where_nothing_can_be_written_down_it_runs_all_the_same(
+    tmp_path: Path, wrappers: Wrappers
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\necho up\n", patience=None)
+    gates().prepare(it)
+    Path(it.gate, "started").symlink_to("/dev/full")
+    Path(it.gate, "begun").mkdir()
+    code, out, _err = wrappers.start(it).end()
+    assert (code, out) == (0, b"up\n")
+    assert gates().look([it.gate])[it.gate].exit_code == 0
+
+
 # --- how it ends ------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """What a component has written down beside its token file. It is a user's to write.
 
-A note is written in its place: it is whole once its line has ended, and not there before.
+That of the start is written in its place. A note is whole once its line has ended, and not there
+before.
 """
 
 from __future__ import annotations

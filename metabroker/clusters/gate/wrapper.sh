@@ -24,14 +24,15 @@ mb__own() {
         [ -O "$mb__gate/script" ]
 }
 
-# Who reads a note before its line has ended takes it for not there yet.
-mb__note() { echo $mb__hosts $mb__nodes "id=$mb__native" > "$mb__gate/$1"; }
-
 # A name that no other process has: of the job, its run, this node (the first of its nodes), and
 # this process.
 mb__here=
 for mb__host in $mb__hosts; do mb__here=${mb__here:-$mb__host}; done
-mb__mine=$mb__gate/run.$mb__native-${SLURM_RESTART_COUNT:-0}-$mb__here-$$
+mb__me=$mb__native-${SLURM_RESTART_COUNT:-0}-$mb__here-$$
+mb__mine=$mb__gate/run.$mb__me
+
+# Who reads a note before its line has ended takes it for not there yet.
+mb__note() { echo $mb__hosts $mb__nodes "id=$mb__native" > "$mb__gate/$1"; }
 
 mb__wait_at_gate() {
     # Hundredths of a second: few at first, and when the others are about to start too.
@@ -82,7 +83,8 @@ fi
 if [ -n "$mb__patience" ]; then
     if [ ! -e "$mb__gate/wait" ]; then exit 75; fi
     if [ -n "$mb__tools" ]; then mb__tell_nodes; fi
-    mb__note arrived || exit 75
+    # Whole when it is there: another one who comes for the same component takes nothing of it away.
+    mb__note ".arrived-$mb__me" && mv "$mb__gate/.arrived-$mb__me" "$mb__gate/arrived" || exit 75
     # What nobody waits for is done while the others come.
     if [ -n "$mb__tools" ]; then mb__lay_tools; fi
     mb__wait_at_gate
@@ -98,6 +100,7 @@ if [ -e "$mb__gate/abort" ]; then exit 75; fi
 mv "$mb__gate/go" "$mb__mine" 2>/dev/null || [ -e "$mb__mine" ] || exit 75
 mv "$mb__mine" "$mb__gate/run" 2>/dev/null || [ -e "$mb__gate/run" ] || exit 75
 mb__own || exit 75
+# None but the one who has passed writes this.
 mb__note started || true > "$mb__gate/begun" # on a full disk it tells the time at least
 
 if [ -z "$mb__patience" ]; then

@@ -73,6 +73,9 @@ def _is_whole(file: Path) -> bool:
 SLEEP = shutil.which("sleep")
 
 
+MV = shutil.which("mv")
+
+
 KNOWN = [["/bin/sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["ksh"]]
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.clusters.port import CleanRequest, ComponentRecord
-from tests.clusters.gate.running import SLEEP, Wrappers, with_tool
+from metabroker.clusters.port import CleanRequest
+from tests.clusters.gate.running import MV, SLEEP, Wrappers, with_tool
 from tests.daemon.harness import eventually
 
 from .making import TOKEN, gates, order, positions
@@ -51,15 +51,18 @@ def test_its_arrival_is_seen_with_its_hosts_or_not_at_all(
     """Peers are told of hosts that were seen with the arrival: a note that is there before it is
     whole would leave them out."""
     it = order(tmp_path, script=b"#!/bin/sh\n")
+    waits = f"until [ -e '{tmp_path}/on' ]; do {SLEEP} 0.01; done"
     gates().prepare(it)
-    wrappers.start(it)
-
-    def arrival() -> ComponentRecord | None:
-        seen = gates().look([it.gate])[it.gate]
-        return seen if seen.arrived else None
-
-    seen = eventually(arrival)
-    assert seen is not None and len(seen.hosts) == 1
+    running = wrappers.start(it, PATH=with_tool(tmp_path, "mv", f'{waits}\nexec {MV} "$@"\n'))
+    eventually(
+        lambda: any(note.read_text().endswith("\n") for note in running.gate.glob(".arrived*")),
+        "it has written down its hosts",
+    )
+    assert not gates().look([it.gate])[it.gate].arrived
+    (tmp_path / "on").touch()
+    running.until("arrived")
+    seen = gates().look([it.gate])[it.gate]
+    assert seen.arrived and len(seen.hosts) == 1
 
 
 def test_one_that_was_killed_at_the_barrier_does_not_answer(

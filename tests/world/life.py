@@ -46,7 +46,7 @@ from .reads import placement
 from .run_as import transport
 from .scenario import WHOLE
 from .splitting import Parts, long_enough
-from .told import chosen, clean, lost, remembered, waits
+from .told import chosen, clean, lost, remembered, waits, where
 
 if TYPE_CHECKING:
     from .host import Host
@@ -283,6 +283,7 @@ class Life:
             self.world.tell(f"job {entry.job}.{entry.attempt} {entry.what} {entry.detail}")
             lost(self.world, entry)
             chosen(self.left, entry)
+            where(entry)
             self.world.users.heard(entry.job, entry.what)
 
 

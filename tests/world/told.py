@@ -57,6 +57,16 @@ def chosen(left: Collection[Ref], entry: OutboxEntry) -> None:
         raise Violation(f"told: the sibling {same} is chosen, and has left its gate long before")
 
 
+def where(entry: OutboxEntry) -> None:
+    """A component's script is said to have started.
+
+    Raises:
+        Violation: nobody is told on which hosts. Its note of the start has them, once it is whole.
+    """
+    if entry.what == "started" and not entry.detail["hosts"]:
+        raise Violation(f"told: job {entry.job} has started, and nobody knows where")
+
+
 def clean(world: World, ref: Ref) -> None:
     """A component is said to be clean.
 

@@ -298,7 +298,7 @@ class Broker:
     def _observed(self, event: Observed, now: float) -> None:
         cluster, orphans, claims = event.cluster, self._saga.orphans, self._saga.claims
         live = claims.live[cluster].values()
-        snapshot = with_tokens(event.snapshot, live, self.settings.instance)
+        snapshot = with_tokens(event.snapshot, live, self._state.jobs, self.settings.instance)
         history = orphans.history
         wrong = self._identities.trouble(cluster, snapshot)
         why = store_behind.trouble(self._state, history, claims.known, cluster, snapshot)

@@ -69,6 +69,25 @@ def test_who_cleaned_before_its_id_was_known_looks_for_that_too(again: bool) -> 
     assert not script.bench.broker.view.components(0)
 
 
+@pytest.mark.parametrize(("shown", "cause"), [(16, None), (9, None), (8, Cause.LOST)])
+def test_on_whole_nodes_its_record_names_one_that_is_as_large_as_was_asked_for(
+    shown: int, cause: Cause | None
+) -> None:
+    """The cluster may show what was asked for, and not all that it gives."""
+    script = Script()
+    for line in ("begin clusters=delft:64 units=delft:16", "look delft", "submit n=9"):
+        script.play(line)
+    assert script.bench is not None
+    script.bench.handle(Started(Ref(1, 1, 0), script.bench.now, "node1", "100"))
+    for _ in range(3):
+        script.play("wait 10")
+        job = NativeJob("100", SUBMITTED, NativeState.RUNNING, "RUNNING", processors=shown)
+        seen = Snapshot(script.bench.now, 64, 48, 16, unnamed={"100": job})
+        script.bench.handle(Observed(0, seen))
+    (component,) = script.bench.broker.view.jobs[1].components
+    assert (component.processors, component.cause) == (16, cause)
+
+
 @pytest.mark.parametrize("other", [START + 60, START - 60, None])
 def test_a_later_job_of_the_same_id_is_another(other: float | None) -> None:
     script = submitted()

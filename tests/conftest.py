@@ -28,6 +28,8 @@ SLOW = [HealthCheck.too_slow]  # a busy machine is no error
 settings.register_profile("unhurried", deadline=None, suppress_health_check=SLOW)
 settings.load_profile("unhurried")
 
+LONGEST_ID = 200  # characters of one parameter in a test's name
+
 OF_REAL_DAEMONS = {"clusters", "make_site", "testbed", "overtime", "sshd"}
 
 
@@ -38,6 +40,14 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """What is long has its length for a name. The name of the test that runs is in the environment
+    of all that it starts, which the system refuses to start with a variable of 128 kB."""
+    if isinstance(val, (str, bytes)) and len(val) > LONGEST_ID:
+        return f"{argname} of {len(val)}"
+    return None
 
 
 @pytest.hookimpl(trylast=True)

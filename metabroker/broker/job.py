@@ -228,6 +228,8 @@ class Job:
     joins: int = 0  # the job whose optional component it is (see `joining`)
     kept: bool = False  # a task that was held: enough others of its array are under way
     in_vain: int = 0  # times that it was begun, and nobody could go on; as this broker has seen it
+    full: dict[int, float] = field(default_factory=dict)
+    """When clusters that had less than they seemed to last cost it a try; likewise."""
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)
     """While it is QUEUED: its siblings in clusters' own queues, in the order of joining those."""

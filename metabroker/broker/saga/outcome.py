@@ -99,7 +99,7 @@ class AttemptOutcome:
         if by is not None and (cause is Cause.STUCK or not_let_through):
             self._wait(job, by, reason, now, self._state.settings.limit_most, not_let_through)
             return
-        if by is not None and refusals.is_black_hole(by):
+        if by is not None and (refusals.is_black_hole(by) or self._is_full_still(job, by, now)):
             self.leave(job, JobState.QUEUED, reason, now)
             return
         if by is not None and cause is Cause.FILES:
@@ -120,6 +120,18 @@ class AttemptOutcome:
             refusals.pause(job, by.cluster, until)
             self._queues.retry_at(until)
         self.leave(job, JobState.QUEUED, reason, now)
+
+    def _is_full_still(self, job: Job, by: Component, now: float) -> bool:
+        """Whether the job was told before that its cluster is full, and that was not polled since.
+        Until then nobody can know who has come there: the job would fail within seconds."""
+        snapshot = self._state.ledger.entries[by.cluster].snapshot
+        if by.cause is not Cause.BUSY or snapshot is None:
+            return False
+        told = job.full.get(by.cluster)
+        if told is not None and snapshot.taken_at <= told <= now:
+            return True
+        job.full[by.cluster] = now
+        return False
 
     def _wait(
         self, job: Job, by: Component, reason: str, now: float, pause: float, in_vain: bool
@@ -154,6 +166,7 @@ class AttemptOutcome:
             self.leave(job, JobState.FAILED, reason, now, exit_code=first.exit_code)
         else:
             job.submission_failures = 0
+            job.full.clear()
             self.leave(job, JobState.QUEUED, reason, now)
 
     def leave(

@@ -34,6 +34,8 @@ _LONGEST = 400.0  # seconds for which one fault may hide an end
 # A submission that nobody has answered is looked for: it is no failed one, unless its cluster has
 # answered all else meanwhile. (A reservation is.)
 _UNHEARD = re.compile(r"\b(sbatch|qsub): no answer; given up")
+_FULL = "Requested nodes are busy"
+_A_POLL = 0.9  # of the time between two
 _KEPT = re.compile(r"/metabroker-(\d+)\.\d+\.kept-[^/]*$")
 
 
@@ -100,6 +102,8 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
         account_rules.at_the_end(world, row, plan)
         if row["state"] == "FAILED":
             _not_for_a_black_hole(world, row)
+            if all(fault.what == "full" for fault in world.scenario.faults):
+                _not_for_one_poll(world, row)
         for places in results.values():
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
@@ -195,6 +199,16 @@ def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     elsewhere = elsewhere or (bool(plan.clusters) and holes.isdisjoint(plan.clusters))
     if said == "unreachable" or elsewhere:
         raise Violation(f"black hole: job {row['id']} is FAILED: {row['reason']}")
+
+
+def _not_for_one_poll(world: World, row: dict[str, Any]) -> None:
+    """No job is FAILED since one cluster was full as often as it was asked between two polls."""
+    rolled = [e for e in world.store.jobs.events(row["id"]) if e["what"] == "rolled back"]
+    why = {entry["detail"]["why"] for entry in rolled}
+    told = len(why) == 1 and _FULL in why.pop() and _FULL in row["reason"]
+    lasted = rolled[-1]["time"] - rolled[0]["time"] if rolled else 0.0
+    if told and lasted < _A_POLL * world.scenario.poll:
+        raise Violation(f"job {row['id']} is FAILED within {lasted:.1f} s: {row['reason']}")
 
 
 def _written_once(world: World) -> None:

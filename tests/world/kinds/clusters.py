@@ -154,3 +154,27 @@ def _doomed(rng: random.Random, scenario: Scenario) -> Scenario:
     faults.append(Fault(round(at - 0.1, 3), "crash", clusters[0].name, lasts, "Submit", "down"))
     faults.append(Fault(round(at + 0.3, 3), "down", clusters[0].name, away))
     return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@apart
+def _taken(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Others take what was idle at the last poll, just before a co-allocated job wants all of it."""
+    clusters = tuple(
+        replace(c, reserves=True, unit=1, system="slurm", queue_every=None)
+        for c in scenario.clusters
+    )
+    jobs, faults = list(scenario.jobs), list[Fault]()
+    for at in rng.sample(range(15, 180), 5):
+        where, *others = rng.sample(clusters, min(2, len(clusters)))
+        on = tuple(c.name for c in (where, *others))
+        sizes = (where.processors - 2, *(1 for _ in others))  # another broker has two of them
+        moment = at + rng.uniform(0.0, 1.0)
+        runs = round(rng.uniform(5, 20), 3)
+        jobs.append(
+            several(rng, moment, scenario, form="on", clusters=on, sizes=sizes, run_time=runs)
+        )
+        comes, lasts = moment - rng.uniform(0.1, 0.5), rng.uniform(12, 25)
+        faults.append(Fault(round(comes, 3), "full", where.name, round(lasts, 3)))
+    return replace(
+        scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults), poll=10.0, look=2.0
+    )

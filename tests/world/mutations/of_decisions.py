@@ -287,3 +287,10 @@ def all_look_a_minute_ahead(stack: contextlib.ExitStack) -> None:
 def queues_of_the_policy_before(stack: contextlib.ExitStack) -> None:
     """After a restart under another policy jobs wait in the queues that they waited in."""
     swap(stack, SchedulerView, "keeps", lambda self, request, queue: True)
+
+
+@mutation
+@among("taken")
+def a_full_cluster_costs_a_try_each_time(stack: contextlib.ExitStack) -> None:
+    """Also if it was not polled since it said so."""
+    swap(stack, AttemptOutcome, "_is_full_still", lambda self, job, by, now: False)

@@ -102,8 +102,7 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
         account_rules.at_the_end(world, row, plan)
         if row["state"] == "FAILED":
             _not_for_a_black_hole(world, row)
-            if all(fault.what == "full" for fault in world.scenario.faults):
-                _not_for_one_poll(world, row)
+            _not_for_one_poll(world, row)
         for places in results.values():
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
@@ -203,6 +202,8 @@ def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
 
 def _not_for_one_poll(world: World, row: dict[str, Any]) -> None:
     """No job is FAILED since one cluster was full as often as it was asked between two polls."""
+    if any(fault.what != "full" for fault in world.scenario.faults):
+        return  # a broker that starts again does not know what that cluster has said
     rolled = [e for e in world.store.jobs.events(row["id"]) if e["what"] == "rolled back"]
     why = {entry["detail"]["why"] for entry in rolled}
     told = len(why) == 1 and _FULL in why.pop() and _FULL in row["reason"]

@@ -37,9 +37,8 @@ def read(seen: BulkRead, gate: str) -> ComponentRecord | None:
         return None
     times = {known(entry.name): _moment(entry.modified) for entry in entries}
     start = _note(seen, gate, STARTED) if STARTED in times else b""
-    # A note that is renamed meanwhile is under its other name.
     there = not times.keys().isdisjoint((ARRIVED, READY))
-    notes = [_note(seen, gate, name) for name in (ARRIVED, READY)] if there else []
+    notes = _arrivals(seen, gate) if there else []
     arrival = next((note for note in (*notes, start) if hosts_of(note)), b"")
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
@@ -87,6 +86,13 @@ def _record(seen: BulkRead, path: str) -> bytes:
     with contextlib.suppress(OSError):
         return seen.read(path) or b""
     return b""
+
+
+def _arrivals(seen: BulkRead, gate: str) -> list[bytes]:
+    """The notes of the arrival, up to the one that names the hosts. A note that is renamed just
+    then is under its other name."""
+    notes = [_note(seen, gate, ARRIVED)]
+    return notes if hosts_of(notes[0]) else [*notes, _note(seen, gate, READY)]
 
 
 def _note(seen: BulkRead, gate: str, name: str) -> bytes:

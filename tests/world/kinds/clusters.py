@@ -158,7 +158,7 @@ def _doomed(rng: random.Random, scenario: Scenario) -> Scenario:
 
 @apart
 def _taken(rng: random.Random, scenario: Scenario) -> Scenario:
-    """Others take what was idle at the last poll, just before a co-allocated job wants all of it."""
+    """Others take what was idle at the last poll, just before a job of two components wants it."""
     clusters = tuple(
         replace(c, reserves=True, unit=1, system="slurm", queue_every=None)
         for c in scenario.clusters

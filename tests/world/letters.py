@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SLACK = 30.0  # seconds in which the broker must carry what was put
 _AGAIN = 150.0
 """The same after something was wrong: what has failed often is tried again after a minute, and that
-letter may be lost once."""
+letter may be lost once. So it is with what is put meanwhile."""
 
 
 def quiet(world: World) -> float:
@@ -117,11 +117,7 @@ class Letters:
                 if not right:
                     raise Violation(f"exchange: {own} has of {other} what that never put")
             since = self.quiet()
-            due = [
-                version
-                for version, at in told
-                if (at + _SLACK if since < at else since + _AGAIN) < now
-            ]
+            due = [version for version, at in told if max(at + _SLACK, since + _AGAIN) < now]
             if due and (content is None or right[-1] < due[-1]):
                 raise Violation(f"exchange: {own} has not got what {other} has put long ago")
 
@@ -155,7 +151,7 @@ class Letters:
             if ref.job != joined or ref not in self.running:
                 continue
             first = max(told[0][1], began)
-            bound = first + _SLACK if since < first else since + _AGAIN
+            bound = max(first + _SLACK, since + _AGAIN)
             if bound < now and not any(job == joined for job, _ in inboxes):
                 raise Violation(f"exchange: {own} has got nothing of job {joined}, which it joined")
 

@@ -283,7 +283,7 @@ class Life:
             self.world.tell(f"job {entry.job}.{entry.attempt} {entry.what} {entry.detail}")
             lost(self.world, entry)
             chosen(self.left, entry)
-            where(entry)
+            where(self.world.oracle.between, entry)
             self.world.users.heard(entry.job, entry.what)
 
 

@@ -57,13 +57,17 @@ def chosen(left: Collection[Ref], entry: OutboxEntry) -> None:
         raise Violation(f"told: the sibling {same} is chosen, and has left its gate long before")
 
 
-def where(entry: OutboxEntry) -> None:
+def where(between: Collection[Ref], entry: OutboxEntry) -> None:
     """A component's script is said to have started.
 
     Raises:
-        Violation: nobody is told on which hosts. Its note of the start has them, once it is whole.
+        Violation: nobody is told on which hosts. Its note of the start has them, once it is whole;
+            who was killed `between` gate and script may not have come so far.
     """
-    if entry.what == "started" and not entry.detail["hosts"]:
+    if entry.what != "started" or entry.detail["hosts"]:
+        return
+    same = (entry.job, entry.attempt, entry.detail["component"])
+    if all(ref[:3] != same for ref in between):
         raise Violation(f"told: job {entry.job} has started, and nobody knows where")
 
 

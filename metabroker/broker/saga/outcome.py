@@ -106,6 +106,8 @@ class AttemptOutcome:
             pause = self._state.settings.limit_delay(job.in_vain + 1)
             self._wait(job, by, reason, now, pause, True)
             return
+        if by is not None and by.cause is Cause.BUSY:
+            job.full[by.cluster] = now
         job.submission_failures += 1
         if job.submission_failures >= self._state.settings.submission_retries:
             reason = f"{reason}; given up after {job.submission_failures} failed submissions"
@@ -128,10 +130,7 @@ class AttemptOutcome:
         if by.cause is not Cause.BUSY or snapshot is None:
             return False
         told = job.full.get(by.cluster)
-        if told is not None and snapshot.taken_at <= told <= now:
-            return True
-        job.full[by.cluster] = now
-        return False
+        return told is not None and snapshot.taken_at <= told <= now
 
     def _wait(
         self, job: Job, by: Component, reason: str, now: float, pause: float, in_vain: bool

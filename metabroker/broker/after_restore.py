@@ -9,7 +9,7 @@ is taken by which a script could start that may have run already.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .job import Component, Job
@@ -27,7 +27,7 @@ class Restored:
 
     `term`: nothing of before has it. `last_job`: the highest number that the backup knows,
     `next_job`: the first that was given afterwards. `attempts`: the latest ones of those jobs that
-    had not ended.
+    had not ended; `siblings`: how many each of these had begun, where it stood in line.
     """
 
     backup_time: float
@@ -37,13 +37,17 @@ class Restored:
     last_job: int
     next_job: int
     attempts: Mapping[int, int]
+    siblings: Mapping[int, int] = field(default_factory=dict)
 
     def knows(self, ref: Ref) -> bool:
         """Whether it was begun afterwards, or the backup tells of it."""
         if term_of(ref.term) >= self.term:
             return True
         latest = self.attempts.get(ref.job, ref.attempt)
-        return ref.job <= self.last_job and ref.attempt <= latest
+        if ref.job > self.last_job or ref.attempt > latest:
+            return False
+        begun = self.siblings.get(ref.job)
+        return begun is None or ref.attempt < latest or ref.component < begun
 
     def may_have_had(self, job: int) -> bool:
         """Whether a job of that number may have been submitted in the lost time."""
@@ -82,6 +86,11 @@ NEVER = History()
 def remembered(jobs: Iterable[Job]) -> dict[int, int]:
     """The `attempts` of a backup's jobs that have not ended."""
     return {job.id: job.attempt for job in jobs}
+
+
+def in_line(jobs: Iterable[Job]) -> dict[int, int]:
+    """The `siblings` of a backup's jobs that have not ended."""
+    return {job.id: job.siblings for job in jobs if job.siblings}
 
 
 def settle(

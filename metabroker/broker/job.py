@@ -201,6 +201,7 @@ class Job:
     seq: int = 0  # its place in the order of joining a queue; new at each joining
     queued_at: float = 0.0
     attempt: int = 0
+    siblings: int = 0  # that were begun in this attempt, in line; 0: it is none of those
     submission_failures: int = 0
     completion_failures: int = 0
     start_time: float | None = None

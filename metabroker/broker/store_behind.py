@@ -1,10 +1,11 @@
 """A store that is behind its clusters: it went back by itself (a snapshot of its machine, a file
 copied back, a replica that was behind), or it is the copy of one that another broker goes on with.
 
-No effect leaves the broker before its transaction is durable. So a cluster that shows an attempt
-which the store has not begun yet is the proof: what the store says of its jobs is not so any more,
-and each decision that goes by it may end a job that runs, or begin one again. The core then decides
-nothing, until an administrator has said what the store is (`metabroker restore --in-place`).
+No effect leaves the broker before its transaction is durable. So a cluster that shows an attempt,
+or a sibling in line, which the store has not begun yet is the proof: what the store says of its
+jobs is not so any more, and each decision that goes by it may end a job that runs, or begin one
+again. The core then decides nothing, until an administrator has said what the store is
+(`metabroker restore --in-place`).
 
 Where the broker acts for users each of them can give a job any name, so names prove nothing there:
 what is ahead is named and left alone. So is a token without a proof (see `tokens`). What can be
@@ -40,14 +41,15 @@ def begun_elsewhere(
 ) -> bool:
     """Whether nobody who goes by this store can have begun it, in a lost time neither. `siblings`:
     those of a job that stands in line may have been made by several leaders, one after another, and
-    the store does not remember which it has withdrawn."""
+    the store does not remember which it has withdrawn, but how many there were."""
     job = state.jobs.get(ref.job)
     ahead = ref.job >= state.next_job or tokens.term_of(ref.term) > state.settings.term
     if job is not None:
         # An attempt is begun once, in one term.
         other = ref.attempt == job.attempt and all(c.ref.term != ref.term for c in job.components)
         other = other and bool(job.components) and not (siblings and job.single)
-        ahead = ahead or ref.attempt > job.attempt or other
+        beyond = ref.attempt == job.attempt and 0 < job.siblings <= ref.component
+        ahead = ahead or ref.attempt > job.attempt or other or beyond
     return ahead and not history.unknown(ref)
 
 

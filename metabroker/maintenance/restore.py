@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metabroker import accounts
-from metabroker.broker.after_restore import Restored, remembered, settle
+from metabroker.broker.after_restore import Restored, in_line, remembered, settle
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.config.model import Config
@@ -152,6 +152,7 @@ def _settle(store: Store, backup_time: float, wanted: RestoreOptions, now: float
         last_job=found.next_job - 1,
         next_job=first_free + wanted.gap,
         attempts=remembered(found.jobs),
+        siblings=in_line(found.jobs),
     )
     changed = settle(found.jobs, found.components, restored, release=wanted.release)
     store.commit(Transaction(Ready(*changed, [])), names)

@@ -45,7 +45,11 @@ class RestorationLog(Part):
 
 
 def _restored(found: dict[str, object]) -> Restored:
-    attempts = found.pop("attempts")
-    assert isinstance(attempts, dict)
-    by_number = {int(job): int(attempt) for job, attempt in attempts.items()}
-    return Restored(**found, attempts=by_number)  # type: ignore[arg-type]
+    attempts, siblings = found.pop("attempts"), found.pop("siblings", {})
+    by_job = {"attempts": _by_number(attempts), "siblings": _by_number(siblings)}
+    return Restored(**found, **by_job)  # type: ignore[arg-type]
+
+
+def _by_number(found: object) -> dict[int, int]:
+    assert isinstance(found, dict)
+    return {int(job): int(number) for job, number in found.items()}

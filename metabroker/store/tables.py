@@ -103,6 +103,8 @@ jobs = Table(
     Column("inputs", JSON(none_as_null=True)),  # bytes of its files, and clusters that have them
     Column("split", JSON(none_as_null=True)),  # how the policy may split it, and has
     Column("joins", Int64),  # the job whose optional component it is
+    # Begun in its attempt, in line.
+    Column("siblings", Int64, nullable=False, server_default="0"),
 )
 
 components = Table(

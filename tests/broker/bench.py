@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.after_restore import History, Restored, remembered, settle
+from metabroker.broker.after_restore import History, Restored, in_line, remembered, settle
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Tick
@@ -168,21 +168,38 @@ class Bench:
 
     def come_back(self, backup: bytes, *, release: bool = False) -> Ready:
         """The store is lost; go on with a backup of it."""
-        self.store.close()
-        self.store = Store("sqlite://", migrate=False)
-        connection: Any = self.store._engine.raw_connection().driver_connection
-        connection.deserialize(backup)
+        self._put_back(backup)
         found = self.store.recover(self.names)
         term = self.settings.term + 1
-        numbers = {"last_job": found.next_job - 1, "next_job": found.next_job + 100}
-        attempts = remembered(found.jobs)
-        restored = Restored(self.now, self.now, "then", term, **numbers, attempts=attempts)
+        restored = Restored(
+            backup_time=self.now,
+            time=self.now,
+            when="then",
+            term=term,
+            last_job=found.next_job - 1,
+            next_job=found.next_job + 100,
+            attempts=remembered(found.jobs),
+            siblings=in_line(found.jobs),
+        )
         ready = Ready(*settle(found.jobs, found.components, restored, release=release), [])
         self.store.commit(Transaction(ready), self.names)
         self._restored.append(restored)
         self.settings = replace(self.settings, term=term)
         self.states = {job.id: job.state.value for job in found.jobs}
         return self.restart()
+
+    def go_back(self, backup: bytes) -> Ready:
+        """The store is as it was then, and nobody says so."""
+        self._put_back(backup)
+        found = self.store.recover(self.names)
+        self.states = {job.id: job.state.value for job in found.jobs}
+        return self.restart()
+
+    def _put_back(self, backup: bytes) -> None:
+        self.store.close()
+        self.store = Store("sqlite://", migrate=False)
+        connection: Any = self.store._engine.raw_connection().driver_connection
+        connection.deserialize(backup)
 
     # --- invariants, after every step ---------------------------------------------------------
 

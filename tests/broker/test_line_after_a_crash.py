@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker import tokens
-from metabroker.broker.effects import Clean, Open
+from metabroker.broker.effects import Clean, CleanStray, Open, Unclaimed
 from metabroker.broker.events import (
     Arrived,
     Cleaned,
@@ -18,6 +18,7 @@ from metabroker.broker.events import (
 from metabroker.broker.job import Job
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause, JobState, Step
+from metabroker.broker.store_behind import StoreBehind
 from metabroker.broker.tokens import Ref
 from metabroker.service import reasons
 
@@ -63,6 +64,54 @@ def test_after_a_crash_another_stands_in_line_under_a_name_of_its_own(site: Site
     (again,) = site.bench.broker.view.jobs.values()
     (new,) = {s.ref for s in again.line} - before
     assert new.component > max(ref.component for ref in before)
+
+
+def another_in_line(site: Site) -> tuple[bytes, Ref]:
+    """Another sibling than those that a copy of the store tells of, which was made before."""
+    site.submit()
+    site.accept()
+    copy = site.bench.back_up()
+    (job,) = site.bench.broker.view.jobs.values()
+    site.bench.handle(GaveUp(sibling(job, 1)))
+    site.pass_time(site.bench.settings.limit_most)
+    site.look()
+    site.accept()
+    (ref,) = (s.ref for s in job.line if s.ref.component > 1)
+    assert (ref, job.siblings) == (Ref(job.id, job.attempt, 2, ref.term), 3)
+    shown_as(site, ref, NativeState.RUNNING)
+    return copy, ref
+
+
+def test_a_sibling_of_a_time_that_the_store_has_lost_proves_that_it_is_behind(site: Site) -> None:
+    copy, _ = another_in_line(site)
+    site.bench.go_back(copy)
+    with pytest.raises(StoreBehind, match="the store is older than the clusters: leiden shows"):
+        site.look()
+
+
+def test_after_a_restore_it_runs_on_and_its_jobs_reason_tells_where(site: Site) -> None:
+    copy, ref = another_in_line(site)
+    site.bench.come_back(copy)
+    effects = [*site.look(), *site.pass_time(60.0)]
+    assert not site.bench.broker.view.behind
+    token = tokens.make(INSTANCE, ref)
+    stray = [e.token for e in effects if isinstance(e, CleanStray)]
+    assert token not in stray and Unclaimed(1, token) in effects
+    (job,) = site.bench.broker.view.jobs.values()
+    assert job.state is JobState.HELD
+    assert job.reason.count("component 2 of attempt 1 is in leiden") == 1
+
+
+def test_one_that_was_withdrawn_and_shows_late_is_removed_all_the_same(site: Site) -> None:
+    another_in_line(site)
+    (job,) = site.bench.broker.view.jobs.values()
+    gone = Ref(job.id, job.attempt, 1, job.line[0].ref.term)
+    site.bench.handle(Cleaned(gone, shut=True))
+    site.jobs[1][tokens.make(INSTANCE, gone)] = NativeJob("8", 1.0, NativeState.RUNNING, "RUNNING")
+    site.bench.restart()
+    effects = [*site.look(), *site.pass_time(60.0)]
+    assert tokens.make(INSTANCE, gone) in [e.token for e in effects if isinstance(e, CleanStray)]
+    assert not site.bench.broker.view.behind
 
 
 def test_one_whose_script_runs_is_not_withdrawn_since_a_job_before_it_waits(

@@ -113,3 +113,21 @@ def test_attempts_that_stood_in_a_backup_are_marked(tmp_path: Path) -> None:
     store.close()
     assert {number for number, mark in marks.items() if mark is not None} == {n for n, _ in others}
     assert {mark for mark in marks.values() if mark is not None} == {"Monday"}
+
+
+def test_how_many_siblings_an_attempt_had_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    lay("0017", path, tmp_path)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        waits = "select id, attempt from jobs where state = 'QUEUED' order by id"
+        ((number, attempt), *_) = connection.execute(waits).fetchall()
+        line = "insert into events (time, job, attempt, what, detail) values (1, ?, ?, ?, '{}')"
+        said = [(attempt, "in line"), (attempt, "in line"), (attempt, "withdrawn")]
+        said.append((attempt + 1, "in line"))  # of another attempt
+        connection.executemany(line, [(number, *each) for each in said])
+    store = Store(f"sqlite:///{path}")
+    counted = {
+        job.id: job.siblings for job in store.recover(ClusterNames(["delft", "leiden"])).jobs
+    }
+    store.close()
+    assert counted.pop(number) == 2 and not any(counted.values())

@@ -39,6 +39,7 @@ class RolledBack:
         self.world = world
         self.last_job = 0  # that is remembered
         self.happened = False
+        self._said = False  # by the operator, since the store went back last
         self._kept: bytes | None = None
         self._time = 0.0
         self._lost: WorldStore | None = None
@@ -61,7 +62,7 @@ class RolledBack:
         world, host = self.world, self.world.hosts[0]
         world.tell("the store goes back")
         world.tally.add(f"fault rollback {fault.how}")
-        self.happened = True
+        self.happened, self._said = True, False
         stops = fault.how != PROMOTED
         if stops:
             host.end()
@@ -138,6 +139,8 @@ class RolledBack:
             raise Violation(f"a store of old: the number {number} is given again")
 
     def _look(self) -> None:
+        if self.behind and self._said:
+            raise Violation("a store of old: its operator has said so, and it is behind again")
         if self.behind:
             self.world.tally.add("store found behind")
             self.world.at(self.world.now + self._rng.uniform(*_OPERATOR), self._settle)
@@ -148,6 +151,7 @@ class RolledBack:
         """All brokers are ended; `metabroker restore --in-place`, and a new start."""
         world = self.world
         world.tell("the operator says that the store is an older one")
+        self._said = True
         for host in world.hosts:
             host.end()
         _settle(world.store, self._time, RestoreOptions(gap=1000), world.now)

@@ -47,25 +47,24 @@ class Adoption:
             effects.append(CleanStray(cluster, orphan.token))
 
     def _belongs(self, orphan: UnclaimedOrphan, now: float) -> bool:
-        """A later attempt of a job that is held: a job of one component is found again by it; of a
-        co-allocated one others may have ended, unseen, so its reason only tells where it is."""
+        """Of a job that is held. Where a later attempt has one component, the job is found again by
+        it. Of a co-allocated one, or of siblings, others may have ended, unseen: so the job's
+        reason only tells where it is."""
         ref = orphan.ref
         job = self._state.jobs.get(ref.job)
-        if job is None or job.state is not JobState.HELD or ref.attempt <= job.attempt:
+        if job is None or job.state is not JobState.HELD or ref.attempt < job.attempt:
             return False
         if not tokens.proven(self._state.settings.key, ref):
             return False
-        if not job.alone:
+        if not job.alone or ref.component or ref.attempt == job.attempt:
             name = self._state.settings.clusters[orphan.cluster].name
             where = f"component {ref.component} of attempt {ref.attempt} is in {name}"
             if where not in job.reason:
                 job.reason = f"{job.reason}; {where}" if job.reason else where
                 self._state.outbox.changed(job)
             return False
-        if ref.component == 0:
-            self._find_again(job, orphan, now)
-            return True
-        return False
+        self._find_again(job, orphan, now)
+        return True
 
     def _find_again(self, job: Job, orphan: UnclaimedOrphan, now: float) -> None:
         """The job goes on in the attempt that was begun in the lost time."""
@@ -84,7 +83,7 @@ class Adoption:
             asked_at=now,
         )
         job.move(JobState.SUBMITTING)
-        job.attempt = orphan.ref.attempt
+        job.attempt, job.siblings = orphan.ref.attempt, 0
         job.reason = ""
         job.uncertain = latest.when
         job.components = [component]

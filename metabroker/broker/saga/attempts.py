@@ -42,7 +42,7 @@ class Attempts:
     ) -> None:
         """Start the job's next attempt on the clusters that the policy has chosen; `planned`: its
         script is to start then (Unix seconds), and not as soon as that can be."""
-        job.attempt += 1
+        job.attempt, job.siblings = job.attempt + 1, 0
         job.reason = ""
         settings, sizes = self._state.settings, job.request.sizes
         clusters = settings.clusters

@@ -65,7 +65,6 @@ class Line:
     _rollback: Rollback
     unread: Unread
     _lines: dict[int, Job] = field(default_factory=dict)  # some may have left it since
-    _numbers: dict[int, int] = field(default_factory=dict)  # the next sibling's, by job
     _at_gates: dict[Ref, float] = field(default_factory=dict)  # since when, Unix seconds
     _stuck: dict[Ref, float] = field(default_factory=dict)  # since the poll that began then
     _early: dict[Ref, Arrived] = field(default_factory=dict)  # told before the first polls ended
@@ -79,11 +78,9 @@ class Line:
 
     def restore(self, job: Job, component: Component, now: float) -> None:
         """After a restart: a component of a job that is in no attempt. Where it stood in line the
-        cluster was contested, and it may be still. No sibling gets its name again."""
+        cluster was contested, and it may be still."""
         if component.ref.attempt != job.attempt:
             return
-        after = component.ref.component + 1
-        self._numbers[job.id] = max(after, self._numbers.get(job.id, 0))
         stands = component.sibling and component.step in _UNDER_WAY
         if stands and component.phase is not Phase.GONE:
             job.line.append(component)
@@ -103,14 +100,13 @@ class Line:
     def stand(self, job: Job, clusters: Collection[int], now: float) -> None:
         """The job stands in line in these clusters, too."""
         if not job.line:
-            job.attempt += 1
-            self._numbers[job.id] = 0
+            job.attempt, job.siblings = job.attempt + 1, 0
             self._lines[job.id] = job
         settings = self._state.settings
         term = tokens.number(settings.key, job.id, job.attempt, settings.term)
         for cluster in clusters:
-            ref = Ref(job.id, job.attempt, self._numbers[job.id], term)
-            self._numbers[job.id] += 1
+            ref = Ref(job.id, job.attempt, job.siblings, term)
+            job.siblings += 1
             sibling = Component(ref, cluster, 0, reserves=False, seq=job.seq, asked_at=now)
             job.line.append(sibling)
             self._claims.add(sibling)
@@ -128,8 +124,6 @@ class Line:
     def withdraw(self, sibling: Component, job: Job, why: str, now: float) -> None:
         """The job stands in line there no more. Its place in other queues, and here, it keeps."""
         job.line.remove(sibling)
-        if not job.line:
-            self._numbers.pop(job.id, None)
         self._stuck.pop(sibling.ref, None)
         self._early.pop(sibling.ref, None)
         since = self._at_gates.pop(sibling.ref, now)
@@ -325,7 +319,6 @@ class Line:
         settings = self._state.settings.clusters[sibling.cluster]
         held = settings.held(job.request.sizes[0], job.shape.cpus_per_task)
         self._claims.hold(sibling, held)
-        self._numbers.pop(job.id, None)
         self._stuck.pop(sibling.ref, None)
         self._early.pop(sibling.ref, None)
         job.line = []

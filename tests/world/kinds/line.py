@@ -108,3 +108,28 @@ def _lost_choice(rng: random.Random, scenario: Scenario) -> Scenario:
     for cluster in clusters:
         faults.append(Fault(round(back + lasts + rng.uniform(0, 20), 3), LEAVE, cluster.name))
     return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults), brokers=1)
+
+
+@apart
+def _lost_sibling(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Jobs stand in line; a cluster that did not answer so far answers, so that they stand there
+    too, and those who keep it full go. The store goes back to before that; often nothing else has
+    happened meanwhile. Then its files may not answer."""
+    clusters, faults = kept_full(rng, scenario)
+    where, comes = rng.choice(clusters).name, rng.uniform(25, 50)
+    leaves = comes + rng.uniform(3, 15)
+    back, lasts = leaves + rng.uniform(1, 6), rng.uniform(0.5, 5)
+    jobs = [single(rng, rng.uniform(5, 20), run_time=rng.uniform(60, 200)) for _ in range(5)]
+    if rng.random() < 0.3:
+        jobs.append(single(rng, rng.uniform(comes, back), run_time=rng.uniform(60, 200)))
+    faults += [
+        Fault(1.0, "frozen", where, round(comes - 1.0, 3)),
+        Fault(round(comes - rng.uniform(0.1, 4), 3), ROLLBACK, "", 0.0, "copied"),
+        Fault(round(leaves, 3), LEAVE, where),
+        Fault(round(back, 3), ROLLBACK, "", round(lasts, 3), "back"),
+    ]
+    if rng.random() < 0.5:
+        away = back + lasts - rng.uniform(0, 3)
+        faults.append(Fault(round(away, 3), "files", where, round(rng.uniform(20, 60), 3)))
+    made = replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults))
+    return replace(made, brokers=1, poll=rng.choice((2.0, 5.0)))

@@ -16,7 +16,9 @@ from metabroker.broker.saga.unread import Unread
 from metabroker.broker.states import Phase, Step
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.slurm import SlurmCluster, operations
+from metabroker.maintenance import restore
 from metabroker.runtime.requests import RequestBuilder
+from metabroker.store import store as stores
 
 from .planting import among, mutation, swap
 
@@ -160,3 +162,23 @@ def a_no_after_the_choice_withdraws(stack: contextlib.ExitStack) -> None:
     """After the store has gone back, one that has been let through is withdrawn since it cannot be
     submitted once more."""
     swap(stack, Unread, "got_through", lambda self, sibling: False)
+
+
+@mutation
+@among("lost-sibling")
+def siblings_are_not_counted(stack: contextlib.ExitStack) -> None:
+    """How many siblings a job has had is not written down: one of a time that the store has lost is
+    taken for one that was withdrawn."""
+
+    def row(*given: Any) -> dict[str, Any]:
+        return {**old(*given), "siblings": 0}
+
+    old = swap(stack, stores, "job_row", row)
+
+
+@mutation
+@among("lost-sibling")
+def a_restore_knows_of_no_siblings(stack: contextlib.ExitStack) -> None:
+    """It knows attempts alone: what has stood in line in the lost time says for ever that the store
+    is behind."""
+    swap(stack, restore, "in_line", lambda jobs: {})

@@ -23,7 +23,7 @@ from tests.installation import mistakes
 from tests.installation.building import NEWER, ROOT, deb
 from tests.installation.service import UNIT, Service
 from tests.testbed.apt import PackagesUnavailable
-from tests.testbed.clean import CleanRoot, clean_root
+from tests.testbed.clean import CleanRoot, clean_root, quick_folder
 
 LATER = "99.0.0"
 CONFIG = "/etc/metabroker/metabroker.yaml"
@@ -49,7 +49,7 @@ exit 3
 def host(tmp_path: Path) -> Iterator[CleanRoot]:
     """A clean Debian, with this repository's package in /src/metabroker/dist."""
     try:
-        with clean_root(tmp_path / "root") as root:
+        with quick_folder(tmp_path) as folder, clean_root(folder / "root") as root:
             dist = root.path / "src/metabroker/dist"
             dist.mkdir(parents=True)
             deb(dist)

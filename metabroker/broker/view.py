@@ -164,8 +164,9 @@ class BrokerView:
         return self._queues.held_back.beyond(job, queue, usage)
 
     def policy_state(self) -> PolicyState:
-        """What the policy must remember over a restart."""
-        return self._queues.scheduler.state()
+        """What the policy must remember over a restart. Who is about to start waits then, as far
+        as the store tells."""
+        return self._queues.scheduler.state([self._state.jobs[n].seq for n in self.decided])
 
 
 @dataclass(frozen=True, slots=True)

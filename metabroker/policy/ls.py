@@ -4,7 +4,7 @@ Single-component jobs run on the local cluster only, multi-component ones over t
 The variations differ in the order in which a departure enables the queues.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from metabroker.policy.context import Context
 from metabroker.policy.entry import Entry, Start
@@ -77,8 +77,9 @@ class DisableOrderLocalSchedulers(LocalSchedulers):
         self._at_arrivals = context.options.ls_do == "all"
         self._order = list(self._queues.values())
 
-    def state(self) -> PolicyState:
-        return super().state()._replace(order=tuple(queue.index for queue in self._order))
+    def state(self, not_sent: Collection[int] = ()) -> PolicyState:
+        state = super().state(not_sent)
+        return state._replace(order=tuple(queue.index for queue in self._order))
 
     def restore(self, state: PolicyState) -> None:
         super().restore(state)

@@ -206,14 +206,33 @@ class Overtaking:
             if self._mask(protected_head) & mask
         )
 
-    def counts(self) -> dict[int, tuple[int, ...]]:
-        """The seqs of the overtakers by set of clusters."""
+    def counts(self, not_sent: Collection[int] = ()) -> dict[int, tuple[int, ...]]:
+        """The seqs of the overtakers by set of clusters. `not_sent`: the seqs of those that were
+        started since the last pass began, and would wait again if all but this was forgotten."""
         self._settle()
-        return {
-            mask: tuple(group.overtakers)
-            for mask, group in self._groups.items()
-            if group.overtakers and group.count
-        }
+        found = {mask: group.overtakers for mask, group in self._groups.items() if group.count}
+        unsent = set(not_sent) & self._gone.keys()
+        back: dict[int, list[tuple[int, int]]] = {}
+        for seq in unsent:
+            place, mask = self._gone[seq]
+            back.setdefault(mask, []).append((place, seq))
+        for mask, these in back.items():
+            found[mask] = self._once_back(mask, sorted(these), unsent)
+        return {mask: tuple(seqs) for mask, seqs in found.items() if seqs}
+
+    def _once_back(
+        self, mask: int, back: Sequence[tuple[int, int]], unsent: Container[int]
+    ) -> list[int]:
+        """The overtakers of a group in which these wait again: how many were started before each,
+        and its seq, in this order."""
+        overtakers = set(self._groups[mask].overtakers)
+        coming, oldest = deque(back), inf
+        for place, (seq, taken) in enumerate(self._started):
+            while coming and coming[0][0] <= place:
+                oldest = min(oldest, coming.popleft()[1])
+            if oldest < seq and mask & taken and seq not in unsent and seq not in self._returned:
+                overtakers.add(seq)
+        return sorted(overtakers)[-self._bound :] if self._bound else []
 
     def restore(self, counts: Mapping[int, Sequence[int]]) -> None:
         """Go on from what `counts` returned, once the waiting jobs have joined again."""

@@ -15,7 +15,7 @@ not be started after all (a cluster refused) comes back by arrive(), with a new 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metabroker.policy.context import Context
@@ -244,10 +244,14 @@ class Scheduler(ABC):
 
     # What survives a restart.
 
-    def state(self) -> PolicyState:
-        """What a store has to keep, besides the waiting jobs, for a restart to change nothing."""
-        overtakers = () if self._watch is None else tuple(sorted(self._watch.counts().items()))
-        return PolicyState(self._next_seq, overtakers)
+    def state(self, not_sent: Collection[int] = ()) -> PolicyState:
+        """What a store has to keep, besides the waiting jobs, for a restart to change nothing.
+        `not_sent`: the seqs of those that the last pass has started, and that wait after a restart,
+        since nothing of it has been done yet."""
+        if self._watch is None:
+            return PolicyState(self._next_seq)
+        counts = self._watch.counts(not_sent)
+        return PolicyState(self._next_seq, tuple(sorted(counts.items())))
 
     def restore(self, state: PolicyState) -> None:
         """Go on from state(), once the waiting jobs have arrived with the seqs that they had."""

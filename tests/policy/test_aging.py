@@ -212,6 +212,27 @@ def test_counts_survive_a_restart() -> None:
     assert after.state().next_seq == 12
 
 
+def test_the_counts_of_one_that_was_started_and_not_sent_survive_a_restart_too() -> None:
+    """It waits then; whoever was started after it, and sent, has overtaken it."""
+    aging = Aging(overtaken=2)
+    scheduler = make("FPFS", 1, aging=aging)
+    for key, size in ((0, 9), (1, 1)):
+        scheduler.arrive(key, Request((size,)), 1, 0.0, seq=key)
+    assert [key for key, _ in scheduler.run([4], 0.0)] == [1]
+    scheduler.arrive(2, Request((1,)), 1, 1.0, seq=2)
+    scheduler.depart()
+    assert [key for key, _ in scheduler.run([10], 1.0)] == [0, 2]
+    assert scheduler.state().overtakers == (), "both have been sent"
+    assert scheduler.state([0]).overtakers == ((1, (1, 2)),), "all but 0"
+    assert scheduler.state([0, 2]).overtakers == ((1, (1,)),), "neither"
+    after = make("FPFS", 1, aging=aging)
+    after.arrive(0, Request((9,)), 1, 0.0, seq=0)
+    after.arrive(3, Request((1,)), 1, 2.0, seq=3)
+    after.restore(scheduler.state([0]))
+    after.depart()
+    assert after.run([4], 2.0) == []
+
+
 def test_a_restart_without_aging_forgets_the_counts() -> None:
     after = make("FPFS", 1)
     after.restore(PolicyState(12, [(1, [1, 2])]))

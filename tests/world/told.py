@@ -91,7 +91,8 @@ def remembered(world: World, broker: Broker) -> None:
     """A broker has begun: who was overtaken, and how often, it knows from the life before.
 
     Raises:
-        Violation: of those who wait together as they did then it does not.
+        Violation: of those who wait together as they did then it does not; or it knows of fewer
+            than have overtaken one, as it was watched.
     """
     said = [batch.memory for batch in world.store.written.values() if batch.memory is not None]
     if not said or world.back.happened:
@@ -103,6 +104,13 @@ def remembered(world: World, broker: Broker) -> None:
         if group is not None and group.count and tuple(group.overtakers) != tuple(overtakers):
             known = tuple(group.overtakers)
             raise Violation(f"who has overtaken in {mask:b} was {overtakers}, and is {known}")
+    waiting, bound = broker._queues.scheduler._waiting, world.scenario.overtaken or 0
+    for key, (seq, times) in world.oracle.overtaken.items():
+        entry = waiting.get(key)
+        if watch is not None and entry is not None and entry.seq == seq:
+            known_times = watch.overtaken(entry)
+            if known_times < min(times, bound):
+                raise Violation(f"job {key} was overtaken {times} times, and is {known_times}")
 
 
 def waits(broker: Broker) -> None:

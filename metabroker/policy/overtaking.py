@@ -210,29 +210,25 @@ class Overtaking:
         """The seqs of the overtakers by set of clusters. `not_sent`: the seqs of those that were
         started since the last pass began, and would wait again if all but this was forgotten."""
         self._settle()
-        found = {mask: group.overtakers for mask, group in self._groups.items() if group.count}
+        groups, bound = self._groups, self._bound
+        found = {m: tuple(g.overtakers) for m, g in groups.items() if g.overtakers and g.count}
         unsent = set(not_sent) & self._gone.keys()
+        if not bound or not unsent:
+            return found
         back: dict[int, list[tuple[int, int]]] = {}
         for seq in unsent:
             place, mask = self._gone[seq]
             back.setdefault(mask, []).append((place, seq))
+        sent = [
+            (place, seq, taken)
+            for place, (seq, taken) in enumerate(self._started)
+            if seq not in unsent and seq not in self._returned
+        ]
         for mask, these in back.items():
-            found[mask] = self._once_back(mask, sorted(these), unsent)
-        return {mask: tuple(seqs) for mask, seqs in found.items() if seqs}
-
-    def _once_back(
-        self, mask: int, back: Sequence[tuple[int, int]], unsent: Container[int]
-    ) -> list[int]:
-        """The overtakers of a group in which these wait again: how many were started before each,
-        and its seq, in this order."""
-        overtakers = set(self._groups[mask].overtakers)
-        coming, oldest = deque(back), inf
-        for place, (seq, taken) in enumerate(self._started):
-            while coming and coming[0][0] <= place:
-                oldest = min(oldest, coming.popleft()[1])
-            if oldest < seq and mask & taken and seq not in unsent and seq not in self._returned:
-                overtakers.add(seq)
-        return sorted(overtakers)[-self._bound :] if self._bound else []
+            overtakers = _overtook(sorted(these), mask, sent).union(groups[mask].overtakers)
+            if overtakers:
+                found[mask] = tuple(sorted(overtakers)[-bound:])
+        return found
 
     def restore(self, counts: Mapping[int, Sequence[int]]) -> None:
         """Go on from what `counts` returned, once the waiting jobs have joined again."""
@@ -332,3 +328,18 @@ class Overtaking:
             return bound == 0
         overtakers = group.overtakers
         return len(overtakers) == bound and overtakers[0] > entry.seq
+
+
+def _overtook(
+    back: Iterable[tuple[int, int]], mask: int, sent: Iterable[tuple[int, int, int]]
+) -> set[int]:
+    """Which of those that were `sent` (in this order: place, seq, clusters as bits) have overtaken
+    one of a group that comes `back` (in order of place: that, and its seq)."""
+    coming, oldest = deque(back), inf
+    found: set[int] = set()
+    for place, seq, taken in sent:
+        while coming and coming[0][0] <= place:
+            oldest = min(oldest, coming.popleft()[1])
+        if oldest < seq and mask & taken:
+            found.add(seq)
+    return found

@@ -8,7 +8,7 @@ SEEDS ?= 1000
 FIRST ?= 0
 LIMIT ?= 1000
 STATE ?= storm-state.json
-WORKERS ?= 4
+WORKERS ?= 5
 MINUTES ?= 30
 TURNS ?= 50
 SEED ?= 1
@@ -45,7 +45,7 @@ demo: $(BIN)/.installed ## three simulated clusters, the daemon and a handful of
 test test-releases: export PYTHONDONTWRITEBYTECODE :=
 
 # Tests of daemons mostly wait: each worker has real clusters of its own.
-test: setup ## all tests, the real Slurm clusters included, by WORKERS=4 processes
+test: setup ## all tests, the real Slurm clusters included, by WORKERS=5 processes
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 test-releases: setup ## the contract on each release of Slurm by itself (`test`: one cluster of each)

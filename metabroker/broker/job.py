@@ -295,7 +295,7 @@ class Job:
             return True
         submitted = component.started or component.reached(Phase.SUBMITTED)
         tried = self.single and self.goal is Goal.FAIL and not submitted
-        return tried and self.uncertain is None and component in self.components
+        return tried and component in self.components
 
     def leave_attempt(self) -> None:
         """Be in no attempt; what clusters still hold of the present one is kept apart."""

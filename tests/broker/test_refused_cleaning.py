@@ -199,3 +199,20 @@ def test_one_whose_user_cancels_it_is_ended_though_its_script_may_run(repeated: 
     said = repeated.play("wait 1")
     assert any("-> Clean 1.1.0" in line for line in said)
     assert not any("unless_started" in line for line in said)
+
+
+def test_one_that_was_withdrawn_when_a_backup_was_made_goes_on_if_it_has_started_since(
+    repeated: Script,
+) -> None:
+    bench = repeated.bench
+    assert bench is not None
+    effects = bench.come_back(bench.back_up()).effects
+    assert [e.unless_started for e in effects if isinstance(e, Clean)] == [True]
+    job = the_job(repeated)
+    ref = job.components[0].ref
+    handle(repeated, may_run(ref))
+    assert job.components[0].step is Step.NONE, "it is not submitted again: it may have ended"
+    handle(repeated, Started(ref, 20.0, "node1"))
+    assert job.goal is None and job.components[0].started
+    handle(repeated, Ended(ref, 30.0, 0))
+    assert job.state is JobState.COMPLETED

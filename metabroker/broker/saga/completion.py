@@ -51,12 +51,15 @@ class Completion:
 
     def let_run(self, component: Component, job: Job | None, now: float) -> None:
         """Its script may have started meanwhile: it goes on, unless somebody has ended its job. One
-        that is not known to have been submitted is looked for, and submitted if it is not there."""
+        that is not known to have been submitted is looked for, and submitted if it is not there;
+        but never again in an attempt that stood in a backup."""
         component.cause = None
         if job is None or job.goal is not Goal.FAIL:
             self._pending.start(component, Step.CLEAN, now)
             return
         job.goal = None
+        if job.uncertain is not None:
+            component.advance(Phase.SUBMITTED)
         if component.reached(Phase.SUBMITTED):
             self._pending.done(component)
         else:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,6 +109,7 @@ class Engine:
         self.took = took
         self._mishap = mishap
         self._pending: _Pending | None = None
+        self._wrote = False  # since the store was asked last whether it went back
         self._memory: PolicyState | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
         self._systems: dict[str, System] = {}
@@ -189,6 +190,7 @@ class Engine:
         if pending.batch:
             with self._timed("commit"):
                 self.store.commit(pending.batch, self.names)
+            self._wrote = True
         self._pending = None
         for mishap in pending.batch.ready.mishaps:  # of a broker that leads: it could write
             self._mishap(mishap)
@@ -198,6 +200,18 @@ class Engine:
             except Exception as error:
                 self._mishap(Mishap(error))
         return pending.batch.ready.effects
+
+    def confirm(self) -> None:
+        """Each transaction shows whether the store went back by itself. Where none was written
+        since this was called last, it is asked: else nobody would notice while nothing happens.
+
+        Raises:
+            MustRestart: it did, or is another broker's now.
+        """
+        wrote, self._wrote = self._wrote, False
+        if not wrote and self._pending is None:
+            with suppress(StoreUnavailable):
+                self.store.confirm()
 
     def _tell_written(self, ready: Ready) -> Callable[[], None]:
         return lambda: self._written(ready)

@@ -29,6 +29,8 @@ BATCH = 128
 """Items of one turn at most."""
 _QUESTION = 16  # items that a question counts for
 _STORE_RETRY = 0.5  # seconds
+CONFIRM = 30.0
+"""Seconds until it is noticed that the store went back by itself, where nothing is written."""
 
 Dispatch = Callable[[Sequence[Effect]], None]
 """Told the effects of a turn, once they are durable."""
@@ -62,6 +64,7 @@ class Turns:
         self._line: deque[Item | Question] = deque()
         self._kept: list[Item] = []  # in trouble: what came in, and is not refused
         self._retry_at = 0.0
+        self._confirm_at = clock() + CONFIRM
         self._ended = False
 
     def add(self, item: Item | Question) -> None:
@@ -87,9 +90,11 @@ class Turns:
 
         Raises:
             LeadershipLost: another broker leads; nothing of this turn was written.
+            CommitsLost: nor was it, since the store went back by itself.
         """
         if self.trouble is not None:
             return self._again()
+        self._confirm()
         items = self._collect()
         if items:
             try:
@@ -99,6 +104,13 @@ class Turns:
                 return self._broken(error)
             self._dispatch(effects)
         return 0.0 if self._line else max(0.0, self._until_due())
+
+    def _confirm(self) -> None:
+        """Ask from time to time whether the store is what it was."""
+        now = self._clock()
+        if not 0 < self._confirm_at - now < 2 * CONFIRM:  # the clock may have been set back
+            self._confirm_at = now + CONFIRM
+            self.engine.confirm()
 
     def _collect(self) -> list[Item]:
         """So many items at most, and a tick when one is due; questions are answered at once."""

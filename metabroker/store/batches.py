@@ -25,6 +25,10 @@ _FOLLOWS = (
     .values(value=bindparam("id"))
 )
 _LAST = select(_C.value).where(_C.name == _NAME)
+_LOST = (
+    "the store has lost what was written into it, as where a replica takes over that was behind: "
+    "this broker begins anew from what is there"
+)
 
 
 class CommitsLost(MustRestart):
@@ -65,7 +69,13 @@ class Batches:
             return True
         if connection.execute(_LAST).scalar() == batch:
             return False
-        raise CommitsLost(
-            "the store has lost what was written into it, as where a replica takes over that was "
-            "behind: this broker begins anew from what is there"
-        )
+        raise CommitsLost(_LOST)
+
+    def confirm(self, connection: Connection) -> None:
+        """What this process has written last is there. For the writer, between two transactions.
+
+        Raises:
+            CommitsLost: it is not.
+        """
+        if self.before is not None and connection.execute(_LAST).scalar() != self.before:
+            raise CommitsLost(_LOST)

@@ -259,15 +259,21 @@ class Store:
     # --- the database itself ------------------------------------------------------------------
 
     def confirm(self) -> None:
-        """It is the store that was opened, and not another one in its place.
+        """It is the store that was opened, not another one in its place; this broker may write
+        into it, and what it has written last is there. For the writer, between two transactions.
 
         Raises:
-            LeadershipLost: it is not: its opener must restart itself.
+            LeadershipLost: it is not, or another broker leads: its opener must restart itself.
+            CommitsLost: so it must, since the database is an older one.
         """
         with self._guard(), self._engine.connect() as connection:
+            postgres.hurry(connection, postgres.SILENCE)
             found = self._fact(connection, "instance")
-        if found != self.instance:
-            raise LeadershipLost(f"the database is broker {found}'s now, not {self.instance}'s")
+            if found != self.instance:
+                raise LeadershipLost(f"the database is broker {found}'s now, not {self.instance}'s")
+            if self.term is not None:
+                self.leadership.fence(connection, self.term)
+            self._batches.confirm(connection)
 
     def extent(self) -> Extent:
         """How far it has come, as it is now."""

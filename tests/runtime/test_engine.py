@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import update
 
 from metabroker.broker.effects import Submit, Watch
 from metabroker.broker.events import CancelJob, HoldJob, Submitted, Tick
@@ -13,7 +14,8 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.tokens import Ref, make
 from metabroker.runtime.asked import Ask
-from metabroker.store import StoreUnavailable
+from metabroker.store import MustRestart, StoreUnavailable
+from metabroker.store.tables import facts
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked
 
@@ -184,6 +186,20 @@ def test_nothing_new_writes_nothing(store: Failing) -> None:
     it.process([looked(0, NOW)], NOW)
     store.down = "before"
     assert it.process([Tick(), looked(0, NOW + 1)], NOW + 1) == []
+
+
+def test_a_store_that_went_back_is_noticed_though_nothing_is_written(store: Failing) -> None:
+    it = engine(store)
+    it.process([looked(0, NOW)], NOW)
+    with store._engine.begin() as connection:
+        older = update(facts).where(facts.c.name == "batch").values(value="that of another time")
+        connection.execute(older)
+    it.confirm()  # it was asked by a transaction since
+    store.blind = "yes"
+    it.confirm()  # it cannot be asked now
+    store.blind = ""
+    with pytest.raises(MustRestart, match="has lost what was written into it"):
+        it.confirm()
 
 
 def test_one_that_leads_no_more_refuses_nothing(store: Failing, answers: Answers) -> None:

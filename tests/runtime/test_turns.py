@@ -11,7 +11,7 @@ import pytest
 
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import ClusterUnreachable, Tick
-from metabroker.runtime.turns import BATCH, Question, Turns
+from metabroker.runtime.turns import BATCH, CONFIRM, Question, Turns
 
 
 class Engine:
@@ -20,11 +20,15 @@ class Engine:
     def __init__(self) -> None:
         self.busy = False
         self.turns: list[list[Any]] = []
+        self.confirmed = 0
         self.broker = SimpleNamespace(next_time=lambda: 0.0 if self.busy else None)
 
     def process(self, items: Iterable[Any], _now: float) -> Sequence[Effect]:
         self.turns.append(list(items))
         return ()
+
+    def confirm(self) -> None:
+        self.confirmed += 1
 
 
 @pytest.fixture
@@ -78,3 +82,14 @@ def test_when_no_turn_is_taken_any_more_nobody_who_asks_is_kept_waiting(engine: 
     turns.end()
     turns.add(Question(lambda: 2, after))
     assert before.cancelled() and after.cancelled()
+
+
+def test_the_store_is_asked_from_time_to_time_whether_it_went_back(engine: Engine) -> None:
+    now = 1.8e9
+    turns = Turns(engine, lambda: now, lambda _effects: None)  # type: ignore[arg-type]
+    asked = []
+    for seconds in (0.0, CONFIRM - 1, 2.0, 1.0, CONFIRM, -10 * CONFIRM, 1.0):
+        now += seconds
+        turns.turn()
+        asked.append(engine.confirmed)
+    assert asked == [0, 0, 1, 1, 2, 3, 3], "where the clock was set back too"

@@ -174,10 +174,13 @@ def test_a_file_that_is_put_back_under_its_writer_is_not_written_into(tmp_path: 
     store.commit(lost, NAMES)
     with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(tmp_path / "a.db")) as new:
         old.backup(new)
+    with pytest.raises(MustRestart, match="has lost what was written into it"):
+        store.confirm()  # without a transaction too
     for another in (batch(job(3)), batch(job(3))):
         with pytest.raises(MustRestart, match="has lost what was written into it"):
             store.commit(another, NAMES)
     assert [found.id for found in store.recover(NAMES).jobs] == [1], "nothing was written"
     store.commit(batch(job(2)), NAMES)
+    store.confirm()
     assert [found.id for found in store.recover(NAMES).jobs] == [1, 2]
     store.close()

@@ -149,7 +149,10 @@ def test_who_writes_into_a_database_that_has_lost_commits_begins_anew(
     store.commit(batch(job(1)), NAMES)
     older = postgres.dump(name)
     store.commit(batch(job(2)), NAMES)
+    store.confirm()
     postgres.bring_back(name, older)
+    with pytest.raises(MustRestart, match="has lost what was written into it"):
+        store.confirm()
     with pytest.raises(MustRestart, match="has lost what was written into it"):
         store.commit(batch(job(3)), NAMES)
     assert [found.id for found in store.recover(NAMES).jobs] == [1]

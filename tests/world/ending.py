@@ -66,6 +66,8 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
     plans = {job: world.scenario.jobs[index] for index, job in world.users.acknowledged.items()}
     for row in [row for row in rows.values() if row["id"] not in lost]:
         plan = plans[row["of"] or row["id"]]
+        if not JobState(row["state"]).ended:
+            raise Violation(f"told: job {row['id']} is {row['state']}, and nobody goes on with it")
         if row["array"] is not None:
             world.tally.add(f"array {row['state']}")
             continue

@@ -8,9 +8,9 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import delete
+from sqlalchemy import delete, insert
 
-from metabroker.store.tables import metadata
+from metabroker.store.tables import facts, metadata
 
 from .generation import generate
 from .mutations import planted
@@ -44,6 +44,7 @@ def clean_store() -> WorldStore:
     with _store._engine.begin() as connection:
         for table in metadata.sorted_tables:
             connection.execute(delete(table))
+        connection.execute(insert(facts).values(name="instance", value=_store.instance))
     return _store
 
 

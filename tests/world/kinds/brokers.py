@@ -88,6 +88,21 @@ def _promoted(rng: random.Random, scenario: Scenario) -> Scenario:
     return replace(made, faults=tuple(faults))
 
 
+@apart
+def _promoted_at_rest(rng: random.Random, scenario: Scenario) -> Scenario:
+    """The store goes back under brokers that run when all jobs have ended, but before the clusters
+    have forgotten them: nothing is written."""
+    made = older_store(rng, scenario)
+    jobs = [single(rng, rng.uniform(90, 130)) for _ in range(rng.randint(1, 3))]
+    jobs += [several(rng, rng.uniform(90, 130), scenario) for _ in range(rng.randint(0, 1))]
+    faults = [f for f in made.faults if f.what != ROLLBACK and rng.random() < 0.3]
+    faults += [
+        Fault(round(rng.uniform(100, 170), 3), ROLLBACK, "", 0.0, "copied"),
+        Fault(round(SPAN + rng.uniform(5, 50), 3), ROLLBACK, "", 0.0, PROMOTED),
+    ]
+    return replace(made, jobs=tuple(jobs), faults=tuple(faults))
+
+
 @kind
 def _other_policy(rng: random.Random, scenario: Scenario) -> Scenario:
     """The broker dies while all clusters are wanted by others, and is started with another policy:

@@ -11,10 +11,11 @@ from metabroker.broker import lease_term
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.gate import gates
 from metabroker.clusters.gate.positions import Position
+from metabroker.runtime import engine
 from metabroker.store import batches, leadership
 from metabroker.store.tables import leadership as row
 
-from .planting import among, shared, swap
+from .planting import among, mutation, shared, swap
 
 
 @shared
@@ -90,6 +91,13 @@ def older_leases_are_believed(stack: contextlib.ExitStack) -> None:
         return over
 
     old = swap(stack, lease_term.LeaseWatch, "run_out", run_out)
+
+
+@among("promoted-at-rest")
+@mutation
+def a_store_at_rest_is_not_looked_at(stack: contextlib.ExitStack) -> None:
+    """Only a transaction shows that the store went back."""
+    swap(stack, engine.Engine, "confirm", lambda _self: None)
 
 
 @shared

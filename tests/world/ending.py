@@ -66,12 +66,11 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
     plans = {job: world.scenario.jobs[index] for index, job in world.users.acknowledged.items()}
     for row in [row for row in rows.values() if row["id"] not in lost]:
         plan = plans[row["of"] or row["id"]]
-        if not JobState(row["state"]).ended:
-            raise Violation(f"told: job {row['id']} is {row['state']}, and nobody goes on with it")
+        state = _ended(row)
         if row["array"] is not None:
             world.tally.add(f"array {row['state']}")
             continue
-        world.users.ended(row["id"], JobState(row["state"]))
+        world.users.ended(row["id"], state)
         if (
             row["state"] == JobState.TIMEOUT.value
             and not _waited_unseen(world, row)
@@ -98,9 +97,8 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
         results = {r: _result(world, r) for r in refs if r in own} if row["stages_out"] else {}
         kept = any("kept" in places for places in results.values())
         cancelled = len(refs) == 1 and world.users.has_cancelled(row["id"])
-        state, code = JobState(row["state"]), row["exit_code"]
-        world.oracle.at_the_end(state, refs, code, kept=kept, cancelled=cancelled)
-        world.oracle.results(JobState(row["state"]), results)
+        world.oracle.at_the_end(state, refs, row["exit_code"], kept=kept, cancelled=cancelled)
+        world.oracle.results(state, results)
         account_rules.at_the_end(world, row, plan)
         if row["state"] == "FAILED":
             _not_for_a_black_hole(world, row)
@@ -109,6 +107,18 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
         _compare_calm(world, rows)
+
+
+def _ended(row: dict[str, Any]) -> JobState:
+    """A job's state; who asks later is told the same.
+
+    Raises:
+        Violation: it has not ended, though the broker counts it as nobody's any more.
+    """
+    state = JobState(row["state"])
+    if not state.ended:
+        raise Violation(f"told: job {row['id']} is {state.value}, and nobody goes on with it")
+    return state
 
 
 def _hidden(world: World, row: dict[str, Any]) -> float:

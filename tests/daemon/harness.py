@@ -44,7 +44,7 @@ echo "$METABROKER_PEERS_FILE $(date +%s.%N)" >> met
 # The broker's own deadlines must not be what a slow machine runs into.
 QUICK: Json = {
     "metrics": None,
-    "poll_interval": "500ms",
+    "poll_interval": "1s",
     "timeouts": {"command": "20s", "reserve": "60s", "submit": "120s", "barrier": "120s"},
 }
 

@@ -13,7 +13,7 @@ from metabroker.policy import Scheduler
 from . import life
 from .play import play_seed
 
-SEEDS = range(500_000, 500_010)
+SEEDS = range(500_000, 500_006)
 
 
 class Sharing(Broker):
@@ -37,4 +37,4 @@ def test_no_promise_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in SEEDS:
         outcome = play_seed(seed)
         assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
-    assert Sharing.held_back > 50
+    assert Sharing.held_back > 30

@@ -13,8 +13,8 @@ from .play import play, play_seed
 from .scenario import Scenario, Tally
 from .storm import ALL, SEVERAL, Worlds, brokers_of, hunt
 
-SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "14"))
-SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "14"))
+SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "10"))
+SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "10"))
 SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 # Those that show soon, and a seed that shows them (where it no longer does, one of the next);
 # `make storm-mutations` hunts for all of them from one seed on.
@@ -88,10 +88,9 @@ def test_what_once_failed_does_not_fail_again(file: Path) -> None:
     assert not outcome.wrong, outcome.wrong + "\n" + "\n".join(outcome.story[-60:])
 
 
-@pytest.mark.parametrize("seed", [3, 17])
-def test_a_seed_replays_exactly(seed: int) -> None:
-    assert play_seed(seed).story == play_seed(seed).story
-    assert play_seed(seed, brokers=3).story == play_seed(seed, brokers=3).story
+@pytest.mark.parametrize(("seed", "brokers"), [(3, 1), (17, 3)])
+def test_a_seed_replays_exactly(seed: int, brokers: int) -> None:
+    assert play_seed(seed, brokers=brokers).story == play_seed(seed, brokers=brokers).story
 
 
 def test_a_scenario_survives_its_file() -> None:

@@ -30,7 +30,8 @@ BATCH = 128
 _QUESTION = 16  # items that a question counts for
 _STORE_RETRY = 0.5  # seconds
 CONFIRM = 30.0
-"""Seconds until it is noticed that the store went back by itself, where nothing is written."""
+"""Seconds between two looks at whether the store went back by itself; one is left out where a
+transaction has shown it meanwhile. So it is noticed within twice as long."""
 
 Dispatch = Callable[[Sequence[Effect]], None]
 """Told the effects of a turn, once they are durable."""

@@ -15,13 +15,16 @@ SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
 WORLDS ?= 300
+TIMES ?= 10
 TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10.26 \
   snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0 aiida-core==2.9.4
 DEBFLAGS ?=
+RANDOM_TESTS := $(addprefix tests/, access api broker clusters config policy service simulation \
+  store submission traces world)
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml requirements-lock.txt
 
-.PHONY: help array deb light lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-kinds storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help array deb light lock kernel random same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-kinds storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -77,6 +80,9 @@ storm-mutations: setup ## plant each deliberate mistake, and see that at most LI
 
 fuzz: setup ## CASES=100000 of whatever a component, a cluster or a client can write, each time others
 	METABROKER_FUZZ_CASES=$(CASES) $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/fuzz
+
+random: setup ## TIMES=10 times as many random inputs, jobs and worlds as `test` plays
+	METABROKER_TEST_TIMES=$(TIMES) $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 $(RANDOM_TESTS)
 
 kernel: setup ## WORLDS=300 random worlds for each policy: the compiled kernel against the readable policies
 	METABROKER_TEST_KERNEL_WORLDS=$(WORLDS) $(BIN)/python -m pytest -q --timeout 0 tests/simulation/kernel

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.share import share
+
 gc.disable()  # all that is imported for the tests stays: see `pytest_collection_finish`
 
 pytest_plugins = [
@@ -25,7 +27,9 @@ pytest_plugins = [
 ]
 
 SLOW = [HealthCheck.too_slow]  # a busy machine is no error
-settings.register_profile("unhurried", deadline=None, suppress_health_check=SLOW)
+settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=SLOW, max_examples=share(50)
+)
 settings.load_profile("unhurried")
 
 LONGEST_ID = 200  # characters of one parameter in a test's name

@@ -12,8 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import theilslopes
-
 from benchmarks.federation import resident
 
 Json = dict[str, Any]
@@ -130,6 +128,8 @@ def _trend(times: list[float], values: list[float]) -> Json:
     third = max(1, len(values) // 3)
     if len(values) < _FEW or max(times) <= min(times):
         return {"first": None, "last": None, "rise": None, "flat": None}
+    from scipy.stats import theilslopes  # takes a second to import
+
     slope, _, low, high = theilslopes(values, times)
     length, median = max(times) - min(times), statistics.median(values)
     rise = slope * length

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import yaml
 
 from metabroker.api.client import ENDED, Client, ClientError
+from tests.daemon import empty_store
 from tests.daemon.kinds import Held, Kind
 from tests.testbed import forked
 from tests.testbed.accounts import open_code
@@ -37,7 +38,7 @@ RECORD = 'echo "$METABROKER_PEERS_FILE $(date +%s.%N)" >> runs\n'
 MEET = """gate=${METABROKER_PEERS_FILE%/*}; naps=0
 attempt=$(echo "${gate##*/}" | cut -d - -f 1-5)
 until [ "$(grep -c "/$attempt-" runs)" -ge "$METABROKER_COMPONENTS" ]; do
-    naps=$((naps + 1)); [ $naps -lt 2000 ] || exit 98; sleep 0.05
+    naps=$((naps + 1)); [ $naps -lt 1000 ] || exit 98; sleep 0.1
 done
 echo "$METABROKER_PEERS_FILE $(date +%s.%N)" >> met
 """
@@ -67,7 +68,7 @@ def recording(body: str = f"{MEET}sleep 0.2") -> str:
 
 def until(file: str | Path) -> str:
     """Shell: wait for a file in the job's folder."""
-    nap = "naps=$((naps + 1)); [ $naps -lt 3000 ] || exit 98; sleep 0.05"
+    nap = "naps=$((naps + 1)); [ $naps -lt 1500 ] || exit 98; sleep 0.1"
     return f"naps=0; until [ -e {file} ]; do {nap}; done"
 
 
@@ -129,6 +130,7 @@ class Site:
         words += ["--flags", str(self.flags)] if options else []
         with self.log.open("ab") as log, open(os.devnull) as nothing:
             if forked.FORKS and self.forks and not self.prefix:
+                empty_store.lay(self.folder / "metabroker.db", self.config)
                 streams = (nothing.fileno(), log.fileno(), log.fileno())
                 self.process = forked.start(module, words, streams=streams, cwd=REPOSITORY)
             else:
@@ -196,11 +198,8 @@ class Site:
         began = time.monotonic()
 
         def seen() -> bool:
-            passed = time.monotonic() - began
-            return all(
-                c["reachable"] and (not anew or c["age_seconds"] < passed)
-                for c in self.clusters().values()
-            )
+            passed, found = time.monotonic() - began, self.clusters().values()
+            return all(c["reachable"] and (not anew or c["age_seconds"] < passed) for c in found)
 
         eventually(seen, "all clusters are looked at")
 

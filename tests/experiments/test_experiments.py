@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -33,12 +34,30 @@ def test_the_names_of_the_contract_are_there() -> None:
     assert [name for name in registry.experiments() if name.startswith(("be03", "be07"))] == NAMES
 
 
+@functools.cache
+def drawn() -> frozenset[str]:
+    """The first experiment of each layout: to draw them all takes as long as to play them."""
+    first: dict[tuple[object, ...], str] = {}
+    for name in NAMES:
+        it = registry.find(name)
+        panels = {point.panel for point in it.points(TINY)}
+        first.setdefault((it.form, it.columns, it.steep, len(panels)), name)
+    return frozenset(first.values())
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_and_writes(name: str, results: ResultCache, tmp_path: Path) -> None:
     result = registry.find(name).result(results, TINY)
-    table, png, svg, pdf = write(result, tmp_path / "new" / name)
-    assert png.read_bytes().startswith(b"\x89PNG") and b"<svg" in svg.read_bytes()
-    assert pdf.read_bytes().startswith(b"%PDF") and b"/Type3" not in pdf.read_bytes()
+    table = tmp_path / "new" / name / f"{name}.csv"
+    if name in drawn():
+        written, png, svg, pdf = write(result, table.parent)
+        assert written == table
+        assert png.read_bytes().startswith(b"\x89PNG") and b"<svg" in svg.read_bytes()
+        assert pdf.read_bytes().startswith(b"%PDF") and b"/Type3" not in pdf.read_bytes()
+        assert name not in STAND_INS or "stand-in" in svg.read_text()
+    else:
+        table.parent.mkdir(parents=True)
+        tables.write(result, table)
     lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
     found = list(csv.DictReader(lines))
     assert len(found) == len(result.values) > 0
@@ -46,7 +65,7 @@ def test_it_runs_and_writes(name: str, results: ResultCache, tmp_path: Path) -> 
     assert any(float(line["mean"]) > 0 for line in found if line["mean"])
     assert name in "\n".join(tables.text(result))
     if name in STAND_INS:
-        assert "stand-in" in table.read_text() and "stand-in" in svg.read_text()
+        assert "stand-in" in table.read_text()
 
 
 def test_panels_are_those_of_the_paper() -> None:

@@ -14,6 +14,7 @@ from metabroker.policy import (
     why_never,
     worst_fit_reuse,
 )
+from tests.share import share
 
 DAS = (32, 32, 32, 32)
 
@@ -82,7 +83,7 @@ def test_a_total_below_one_makes_no_sense() -> None:
         split_total(0, DAS, Limits())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 @given(
     st.integers(1, 130),
     st.lists(st.integers(0, 32), min_size=1, max_size=5),

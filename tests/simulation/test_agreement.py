@@ -32,6 +32,7 @@ from metabroker.policy import (
 from metabroker.simulation.engine import Finished, simulate
 from metabroker.simulation.job import SimJob
 from metabroker.submission.inputs import Inputs
+from tests.share import share
 
 from .protocol import Protocol
 
@@ -115,7 +116,7 @@ def protocol_level(policy: str, jobs: list[SimJob], seed: int, **options: object
 def test_every_job_starts_at_the_same_time(
     policy: str, kind: Callable[[random.Random], Request], ties: bool
 ) -> None:
-    for seed in range(2):
+    for seed in range(share(1)):
         jobs = workload(seed, kind, ties=ties)
         expected = policy_level(policy, jobs)
         assert protocol_level(policy, jobs, seed) == expected, f"seed {seed}"
@@ -135,7 +136,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("policy", "options"), OPTIONS, ids=str)
 def test_other_readings_agree_too(policy: str, options: dict[str, object]) -> None:
-    for seed in range(2):
+    for seed in range(share(1)):
         for ties in (False, True):
             jobs = workload(seed, mixed, ties=ties)
             assert protocol_level(policy, jobs, seed, **options) == policy_level(
@@ -158,7 +159,7 @@ def test_backfilling_starts_every_job_at_the_same_time(
 ) -> None:
     if policy == "JOB-SHARING" and kind is not single:
         pytest.skip("each of its jobs has one component")
-    for seed in range(2):
+    for seed in range(share(1)):
         jobs = estimated(seed, kind, ties=ties)
         expected = starts_of(make_planner(policy, SIZES), jobs)
         assert protocol_level(policy, jobs, seed) == expected, f"seed {seed}"
@@ -175,7 +176,7 @@ def of_any_size(rng: random.Random) -> Request:
 def test_multi_site_splits_every_job_as_in_the_simulator_and_starts_it_at_the_same_time(
     overhead: float, ties: bool
 ) -> None:
-    for seed in range(4):
+    for seed in range(share(2)):
         jobs = estimated(seed, of_any_size, ties=ties)
         parts: dict[int, int] = {}
         expected = starts_of(make_planner("MULTI-SITE", SIZES, overhead=overhead), jobs, parts)

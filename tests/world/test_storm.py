@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+
+from tests.share import share
 
 from .generation import generate
 from .kinds import FOR_SEVERAL, KINDS
@@ -13,8 +14,7 @@ from .play import play, play_seed
 from .scenario import Scenario, Tally
 from .storm import ALL, SEVERAL, Worlds, brokers_of, hunt
 
-SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "10"))
-SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "10"))
+SEEDS = SEVERAL_SEEDS = share(6)
 SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 # Those that show soon, and a seed that shows them (where it no longer does, one of the next);
 # `make storm-mutations` hunts for all of them from one seed on.

@@ -15,6 +15,7 @@ from metabroker.simulation.rounds import Task, play
 from metabroker.simulation.scenario.loader import parse_text
 from metabroker.simulation.scenario.model import Scenario, Workload
 from metabroker.simulation.scenario.results import scenario_data
+from tests.share import share
 
 _SCALARS = st.one_of(
     st.none(),
@@ -95,7 +96,7 @@ def test_any_text(text: str | bytes) -> None:
     _check(text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=share(120), deadline=None)
 @given(_DATA)
 def test_any_data_under_known_keys(data: dict[str, Any]) -> None:
     _check(yaml.safe_dump(data, allow_unicode=True))
@@ -122,7 +123,7 @@ _KEYS = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=share(60), deadline=None)
 @given(st.sampled_from(_KEYS) | st.text(max_size=8), _ANY.map(repr) | st.text(max_size=12))
 def test_any_option(key: str, value: str) -> None:
     text = "clusters: {a: 8}\nworkload: {synthetic: {utilization: 0.5}}\njobs: 10\n"

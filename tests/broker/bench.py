@@ -27,8 +27,16 @@ from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Store, Transaction
 from metabroker.store.rows import ClusterNames
 
+from .statements import share
+
 START = 1_000_000.0
 INSTANCE = "abcdef01"
+
+
+def _store() -> Store:
+    made = Store("sqlite://", migrate=False)
+    share(made._engine)
+    return made
 
 
 class Bench:
@@ -75,7 +83,7 @@ class Bench:
         self._restored: list[Restored] = []
         self.now = START
         self.names = ClusterNames(list(clusters))
-        self.store = Store("sqlite://", migrate=False)
+        self.store = _store()
         self.broker = self._new()
         self.states: dict[int, str] = {}
         self.changes: set[tuple[str, str]] = set()
@@ -197,7 +205,7 @@ class Bench:
 
     def _put_back(self, backup: bytes) -> None:
         self.store.close()
-        self.store = Store("sqlite://", migrate=False)
+        self.store = _store()
         connection: Any = self.store._engine.raw_connection().driver_connection
         connection.deserialize(backup)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from metabroker.policy import POLICIES, Aging, Options, Request
 from tests.policy.lockstep import Lockstep
+from tests.share import share
 
 CLUSTERS = 3
 SIZE = 6
@@ -67,7 +68,7 @@ def drive(pair: Lockstep, instants: Sequence[Sequence[tuple[str, object, int]]],
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(12), deadline=None)
 @given(data=st.data())
 def test_the_policy_as_in_the_paper(policy: str, data: st.DataObject) -> None:
     """BE03 2.5, DCS 2.4: FCFS, no aging, all clusters up (FPFS for the policy of that name)."""
@@ -78,7 +79,7 @@ def test_the_policy_as_in_the_paper(policy: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name not in {"FCFS", "FPFS"}])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(12), deadline=None)
 @given(data=st.data())
 def test_the_policy_with_every_option(policy: str, data: st.DataObject) -> None:
     """Any discipline, placement, aging and reading; jobs cancelled, clusters down and up again."""

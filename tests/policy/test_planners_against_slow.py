@@ -17,6 +17,7 @@ from tests.policy.slow_planners import (
     SlowMultiSite,
     SlowPoolEasy,
 )
+from tests.share import share
 
 Draw = Callable[[Random], Request]
 
@@ -71,20 +72,20 @@ SEEDS = st.integers(0, 10**9)
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 def test_easy_on_one_pool(seed: int) -> None:
     step(make_planner("EASY", [12]), SlowPoolEasy([12], worst_fit), one(12), seed)
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(20), deadline=None)
 def test_easy_over_clusters_is_the_same_on_one(seed: int) -> None:
     step(Easy([12]), SlowPoolEasy([12], worst_fit), one(12), seed)
 
 
 @pytest.mark.parametrize("placement", ["worst-fit", "best-fit"])
 @given(seed=SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(20), deadline=None)
 def test_easy_over_several_clusters(placement: str, seed: int) -> None:
     processors = [8, 6, 9]
     slow = SlowEasy(processors, ALL_PLACEMENTS[placement])
@@ -92,7 +93,7 @@ def test_easy_over_several_clusters(placement: str, seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(20), deadline=None)
 def test_job_sharing_is_easy_with_best_fit(seed: int) -> None:
     slow = SlowEasy([12, 6, 6], ALL_PLACEMENTS["best-fit"])
     step(make_planner("JOB-SHARING", [12, 6, 6]), slow, one(12), seed)
@@ -100,7 +101,7 @@ def test_job_sharing_is_easy_with_best_fit(seed: int) -> None:
 
 @pytest.mark.parametrize("overhead", [0.0, 0.25, 2.0])
 @given(seed=SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 def test_multi_site(overhead: float, seed: int) -> None:
     processors = [8, 6, 9]
     slow = SlowMultiSite(processors, overhead)
@@ -108,14 +109,14 @@ def test_multi_site(overhead: float, seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(20), deadline=None)
 def test_conservative_on_one_pool(seed: int) -> None:
     step(make_planner("CONSERVATIVE", [12]), SlowConservative([12], worst_fit), one(12), seed)
 
 
 @pytest.mark.parametrize("placement", ["worst-fit", "best-fit"])
 @given(seed=SEEDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(12), deadline=None)
 def test_conservative_over_several_clusters(placement: str, seed: int) -> None:
     processors = [8, 6, 9]
     slow = SlowConservative(processors, ALL_PLACEMENTS[placement])
@@ -124,6 +125,6 @@ def test_conservative_over_several_clusters(placement: str, seed: int) -> None:
 
 @pytest.mark.parametrize("policy", ["AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS"])
 @given(seed=SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(20), deadline=None)
 def test_the_job_mix(policy: str, seed: int) -> None:
     step(make_planner(policy, [16]), SlowJobMix(policy, [16], worst_fit), mix, seed)

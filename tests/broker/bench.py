@@ -27,7 +27,7 @@ from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Store, Transaction
 from metabroker.store.rows import ClusterNames
 
-from .statements import share
+from .statements import compile_once
 
 START = 1_000_000.0
 INSTANCE = "abcdef01"
@@ -35,7 +35,7 @@ INSTANCE = "abcdef01"
 
 def _store() -> Store:
     made = Store("sqlite://", migrate=False)
-    share(made._engine)
+    compile_once(made._engine)
     return made
 
 

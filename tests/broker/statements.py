@@ -23,6 +23,6 @@ class _OfAnyEngine(dict[Any, Any]):
 _COMPILED = _OfAnyEngine()
 
 
-def share(engine: Engine) -> None:
+def compile_once(engine: Engine) -> None:
     """This one of SQLite takes what others have compiled, and adds to it."""
     engine.update_execution_options(compiled_cache=_COMPILED)

@@ -25,6 +25,7 @@ from metabroker.broker.observation import Snapshot
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.policy import Request
+from tests.share import share
 
 from .bench import Bench
 
@@ -238,7 +239,7 @@ _EVENTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=share(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(["GS", "LS-DO", "LP-GF", "EQ-LF", "FPFS"]),
     st.integers(40, 90),

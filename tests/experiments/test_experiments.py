@@ -36,7 +36,7 @@ def test_the_names_of_the_contract_are_there() -> None:
 
 @functools.cache
 def drawn() -> frozenset[str]:
-    """The first experiment of each layout: to draw them all takes as long as to play them."""
+    """The first experiment of each layout: to draw them all takes longer than to play them."""
     first: dict[tuple[object, ...], str] = {}
     for name in NAMES:
         it = registry.find(name)

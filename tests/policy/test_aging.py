@@ -12,6 +12,7 @@ from metabroker.policy.overtaking import Overtaking
 from tests.policy.hand import Hand
 from tests.policy.lockstep import Lockstep
 from tests.policy.test_against_reference import CLUSTERS, SIZE, drive, quiet
+from tests.share import share
 
 
 def test_only_a_job_that_joined_later_overtakes() -> None:
@@ -178,7 +179,7 @@ def test_a_negative_bound_makes_no_sense(aging: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name not in {"FCFS", "FPFS"}])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=share(15), deadline=None)
 @given(data=st.data())
 def test_no_job_is_overtaken_more_than_n_times_and_all_get_to_run(
     policy: str, data: st.DataObject

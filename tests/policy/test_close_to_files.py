@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from metabroker.policy import Request, make, transfer_time, worst_fit, worst_fit_reuse
 from metabroker.policy.close_to_files import close_to_files, close_to_files_reuse
 from metabroker.policy.placement import Place
+from tests.share import share
 
 idles = st.lists(st.integers(-1, 9), min_size=6, max_size=6)
 sizes = st.lists(st.integers(1, 9), min_size=1, max_size=5).map(tuple)
@@ -91,7 +92,7 @@ def test_files_decide_where_and_never_whether(
     assert not near or any(set(found) <= set(group) for group in near)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=share(60))
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple), idles, costs, groups)
 def test_no_other_distinct_clusters_get_the_files_sooner(
     components: tuple[int, ...],

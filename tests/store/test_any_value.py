@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 
 from metabroker.store import Store
+from tests.share import share
 
 from .making import NAMES, accepted, batch, component, entry, job
 
@@ -32,7 +33,7 @@ def store(kept_url: str) -> Iterator[Store]:
 
 
 @given(words=_words, number=_numbers, moment=_moments, fact=_facts)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=share(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_one_job_brings_never_keeps_others_from_being_written(
     store: Store, words: str, number: int, moment: float, fact: object
 ) -> None:

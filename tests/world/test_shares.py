@@ -9,11 +9,12 @@ from metabroker.broker.core import Broker
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.settings import Settings
 from metabroker.policy import Scheduler
+from tests.share import share
 
 from . import life
 from .play import play_seed
 
-SEEDS = range(500_000, 500_006)
+SEEDS = range(500_000, 500_000 + share(6))
 
 
 class Sharing(Broker):

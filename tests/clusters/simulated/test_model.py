@@ -18,6 +18,7 @@ from hypothesis.stateful import (
 
 from metabroker.clusters.simulated.adapter import observe
 from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State, of_names
+from tests.share import share
 
 SIZE = 32
 SIZES = st.integers(1, SIZE + 4)
@@ -119,7 +120,7 @@ class Machine(RuleBasedStateMachine):
             assert self.model.held_by_jobs(name) <= reservation.processors
 
 
-Machine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+Machine.TestCase.settings = settings(max_examples=share(60), stateful_step_count=40, deadline=None)
 TestModel = Machine.TestCase
 
 

@@ -20,6 +20,7 @@ from metabroker.clusters.transports.base import (
     Transport,
 )
 from tests.daemon.harness import eventually
+from tests.share import share
 
 # Prints its words, or an environment variable, each byte as two digits.
 WORDS = 'for word do printf %s "$word" | od -An -v -tx1 | tr -d " \\n"; echo; done'
@@ -66,13 +67,13 @@ def test_hostile_words_are_words(transport: Transport) -> None:
     assert seen(transport, *HOSTILE) == [word.encode(errors="surrogateescape") for word in HOSTILE]
 
 
-@settings(max_examples=25)
+@settings(max_examples=share(25))
 @given(words=st.lists(ANY_WORD, max_size=12))
 def test_any_words_arrive_byte_for_byte(transport: Transport, words: list[str]) -> None:
     assert seen(transport, *words) == [word.encode(errors="surrogateescape") for word in words]
 
 
-@settings(max_examples=15)
+@settings(max_examples=share(15))
 @given(value=ANY_WORD)
 def test_any_value_of_a_variable_arrives_byte_for_byte(transport: Transport, value: str) -> None:
     done = run(transport, "sh", "-c", VALUE, env=(("MB_VALUE", value),))
@@ -95,7 +96,7 @@ def test_a_clean_environment(transport: Transport) -> None:
     }
 
 
-@settings(max_examples=10)
+@settings(max_examples=share(10))
 @given(content=st.binary(max_size=5000))
 def test_any_input_arrives(transport: Transport, content: bytes) -> None:
     done = run(transport, "od", "-An", "-v", "-tx1", stdin=content)

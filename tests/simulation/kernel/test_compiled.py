@@ -59,10 +59,9 @@ def test_what_two_processes_have_compiled_plays_right_in_a_third(tmp_path: Path)
 def played_anew(policies: tuple[str, ...], folder: Path) -> str:
     """Where a new process plays random worlds of these policies wrong; empty: nowhere."""
     looked = f"print(*(differ(p, s) for p in {policies!r} for s in range(4)), sep='', end='')"
-    numba = {"NUMBA_CACHE_DIR": str(folder), "NUMBA_OPT": "0"}  # names are all the same then
     ended = subprocess.run(
         [sys.executable, "-c", f"from tests.simulation.kernel.worlds import differ; {looked}"],
-        env=os.environ | numba | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=True,

@@ -66,7 +66,7 @@ class Faults:
             try:
                 work(random.Random(f"faults {self.seed} {name}"))
             except Exception as error:
-                self.accidents.append(f"the faults of {name} have ended: {error!r}")
+                self.found(f"the faults of {name} have ended: {error!r}")
 
         self._threads.append(threading.Thread(target=guarded, daemon=True))
         self._threads[-1].start()
@@ -76,6 +76,10 @@ class Faults:
         self._stopped.set()
         for thread in self._threads:
             thread.join()
+
+    def found(self, what: str) -> None:
+        """Something that is no fault that was made."""
+        self.accidents.append(what)
 
     def pause(self, seconds: float) -> bool:
         """Sleep; False if there shall be no more faults."""
@@ -227,16 +231,16 @@ class Lives:
             if not faults.pause(rest):
                 return False
             if self.living() is None:
-                self._again()
+                self._again(faults)
             elif time.monotonic() < end:
                 with faults.told("daemon stopped", self.name):
                     self._stop(faults, draw.uniform(0.1, faults.longest))
         return True
 
-    def _again(self) -> None:
-        """It has ended by itself: its operator starts it, if there was a reason to end."""
+    def _again(self, faults: Faults) -> None:
+        """It has ended by itself: its operator starts it. That is right if it had to end."""
         if not self.excused(self.site):
-            raise AssertionError(f"the daemon has ended by itself\n{self.site.story()}")
+            faults.found(f"{self.name} has ended by itself\n{self.site.story()}")
         self.start()
 
     def _stop(self, faults: Faults, seconds: float) -> None:
@@ -257,6 +261,6 @@ class Lives:
                 self.site.kill()
             elif not self._ended_well(self.site.stop(), young):
                 code = self.site.process and self.site.process.poll()
-                raise AssertionError(f"SIGTERM: exit {code}\n{self.site.story()}")
+                faults.found(f"{self.name}: exit {code} at SIGTERM\n{self.site.story()}")
             faults.pause(draw.uniform(0.0, faults.longest / 2))
             self.start()

@@ -178,13 +178,14 @@ def _watch(
 ) -> None:
     """Until the time is over, telling how it goes."""
     began = time.monotonic()
-    accidents = 0
+    told_of: set[str] = set()
     while (passed := time.monotonic() - began) < seconds:
         time.sleep(min(10.0, seconds - passed))
         ended = sum(told.state is not None for told in people.told)
-        for accident in [*people.accidents, *faults.accidents][accidents:]:
-            say(accident)
-            accidents += 1
+        new = [a for a in (*people.accidents, *faults.accidents) if a not in told_of]
+        for accident in new:
+            say(accident.splitlines()[0])  # the report has all of it
+        told_of.update(new)
         say(
             f"{time.monotonic() - began:.0f} s: {len(people.told)} jobs, {ended} ended, "
             f"{len(faults.happened)} faults, life {'/'.join(str(one.life) for one in lives)}"

@@ -80,7 +80,8 @@ def serve(
             "this broker no longer leads, its core hangs, or clusters have other names: it restarts"
         )
         anew()
-    failed = not daemon.alive
+    # A core that has ended since another broker leads has not failed.
+    failed = not daemon.alive and not daemon.replaced
     log.info("ending")
     notifier.stopping()
     daemon.stop()

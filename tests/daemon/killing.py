@@ -1,22 +1,27 @@
 """`metabroker serve` that dies, or pauses, at a chosen point. For tests only.
 
     python -m tests.daemon.killing --config FILE [--kill POINT] [--pause POINT --flags FOLDER]
+                                   [--told-when-replaced]
 
 A POINT is `WHEN:STEP[:NTH[:JOB]]` or, for a pause, `WHEN:STEP:CLUSTER`. WHEN is `owed` (the
 transaction that owes the step is durable, nothing was carried out), `before` or `after` (it was
 carried out, and that is not recorded). A pause makes the file `paused` in FOLDER and lasts until
 there is a file `go-on`.
+
+With `--told-when-replaced` it gets SIGTERM in the moment in which it notices another leader.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +29,7 @@ from unittest import mock
 
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Unclaimed, Unwatch, Watch
 from metabroker.config import load
+from metabroker.daemon.daemon import Daemon
 from metabroker.daemon.main import serve
 from metabroker.runtime.execution import STEPS
 from metabroker.store import Store
@@ -84,6 +90,7 @@ def main() -> int:
     parser.add_argument("--kill", type=Kill.parse)
     parser.add_argument("--pause")
     parser.add_argument("--flags", type=Path)
+    parser.add_argument("--told-when-replaced", action="store_true")
     options = parser.parse_args()
     config = load(options.config)
     points: list[Callable[[str, PendingEffect], None]] = [options.kill] if options.kill else []
@@ -96,8 +103,23 @@ def main() -> int:
         for point in points:
             point(when, effect)
 
-    with mock.patch.object(Store, "commit", _telling(Store.commit, hook)):
+    with ExitStack() as patches:
+        patches.enter_context(mock.patch.object(Store, "commit", _telling(Store.commit, hook)))
+        if options.told_when_replaced:
+            patches.enter_context(mock.patch.object(Daemon, "_lost", lambda _self: None))
+            patches.enter_context(mock.patch.object(Daemon, "replaced", property(_told_to_end)))
         return serve(config, hook=hook)
+
+
+_REPLACED = inspect.getattr_static(Daemon, "replaced")
+
+
+def _told_to_end(daemon: Daemon) -> bool:
+    """`Daemon.replaced`; who is gets SIGTERM."""
+    replaced: bool = _REPLACED.__get__(daemon)
+    if replaced:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return replaced
 
 
 def _telling(commit: Callable[..., None], hook: Callable[[str, PendingEffect], None]) -> Any:

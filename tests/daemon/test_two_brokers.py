@@ -224,6 +224,21 @@ def test_one_that_was_replaced_and_is_told_to_end_does_not_begin_anew(
     acts_no_more(first, second)
 
 
+def test_one_whose_core_has_ended_first_when_it_is_told_to_end_has_not_failed(
+    group: Brokers, database: str
+) -> None:
+    first, second = group.make(database), group.make(database)
+    first.start_and_look("--told-when-replaced")
+    second.start(wait=False)
+    second.wait_role("standby")
+    first.signal(signal.SIGSTOP)
+    second.wait_role("leader")
+    first.signal(signal.SIGCONT)
+    assert first.died() == 0
+    assert "is over: another broker leads" in first.log.read_text()
+    all_end_well(second, [second.submit("-n 2")])
+
+
 def test_what_a_broker_that_stands_by_answers(group: Brokers, database: str) -> None:
     first, second = group.start(database, database)
     runs = second.submit("--on lab:30", recording(until("go-on")))

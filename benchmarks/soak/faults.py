@@ -66,7 +66,7 @@ class Faults:
             try:
                 work(random.Random(f"faults {self.seed} {name}"))
             except Exception as error:
-                self.found(f"the faults of {name} have ended: {error!r}")
+                self.accidents.append(f"the faults of {name} have ended: {error!r}")
 
         self._threads.append(threading.Thread(target=guarded, daemon=True))
         self._threads[-1].start()
@@ -76,10 +76,6 @@ class Faults:
         self._stopped.set()
         for thread in self._threads:
             thread.join()
-
-    def found(self, what: str) -> None:
-        """Something that is no fault that was made."""
-        self.accidents.append(what)
 
     def pause(self, seconds: float) -> bool:
         """Sleep; False if there shall be no more faults."""
@@ -240,7 +236,7 @@ class Lives:
     def _again(self, faults: Faults) -> None:
         """It has ended by itself: its operator starts it. That is right if it had to end."""
         if not self.excused(self.site):
-            faults.found(f"{self.name} has ended by itself\n{self.site.story()}")
+            faults.accidents.append(f"{self.name} has ended by itself\n{self.site.story()}")
         self.start()
 
     def _stop(self, faults: Faults, seconds: float) -> None:
@@ -261,6 +257,6 @@ class Lives:
                 self.site.kill()
             elif not self._ended_well(self.site.stop(), young):
                 code = self.site.process and self.site.process.poll()
-                faults.found(f"{self.name}: exit {code} at SIGTERM\n{self.site.story()}")
+                faults.accidents.append(f"{self.name}: exit {code} at SIGTERM\n{self.site.story()}")
             faults.pause(draw.uniform(0.0, faults.longest / 2))
             self.start()

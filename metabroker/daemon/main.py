@@ -80,7 +80,7 @@ def serve(
             "this broker no longer leads, its core hangs, or clusters have other names: it restarts"
         )
         anew()
-    # A core that has ended since another broker leads has not failed.
+    # One that was about to restart, and is told to end instead, has not failed.
     failed = not daemon.alive and not daemon.replaced
     log.info("ending")
     notifier.stopping()

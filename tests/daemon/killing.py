@@ -14,14 +14,12 @@ With `--told-when-replaced` it gets SIGTERM in the moment in which it notices an
 from __future__ import annotations
 
 import argparse
-import inspect
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,23 +101,26 @@ def main() -> int:
         for point in points:
             point(when, effect)
 
-    with ExitStack() as patches:
-        patches.enter_context(mock.patch.object(Store, "commit", _telling(Store.commit, hook)))
-        if options.told_when_replaced:
-            patches.enter_context(mock.patch.object(Daemon, "_lost", lambda _self: None))
-            patches.enter_context(mock.patch.object(Daemon, "replaced", property(_told_to_end)))
+    made = _ToldWhenReplaced if options.told_when_replaced else Daemon
+    with (
+        mock.patch.object(Store, "commit", _telling(Store.commit, hook)),
+        mock.patch("metabroker.daemon.main.Daemon", made),
+    ):
         return serve(config, hook=hook)
 
 
-_REPLACED = inspect.getattr_static(Daemon, "replaced")
+class _ToldWhenReplaced(Daemon):
+    """Its core notices first that another broker leads; then it is told to end."""
 
+    def _lost(self) -> None:
+        pass
 
-def _told_to_end(daemon: Daemon) -> bool:
-    """`Daemon.replaced`; who is gets SIGTERM."""
-    replaced: bool = _REPLACED.__get__(daemon)
-    if replaced:
-        os.kill(os.getpid(), signal.SIGTERM)
-    return replaced
+    @property
+    def replaced(self) -> bool:
+        replaced = super().replaced
+        if replaced:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return replaced
 
 
 def _telling(commit: Callable[..., None], hook: Callable[[str, PendingEffect], None]) -> Any:

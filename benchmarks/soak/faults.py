@@ -193,6 +193,7 @@ class Lives:
     excused: Callable[[Site], bool] = lambda _site: False  # it may have ended by itself
     life: int = 0
     born: float = 0.0
+    went_on: list[float] = field(default_factory=list)  # after it was stopped (Unix seconds)
 
     def start(self) -> None:
         self.site.start(wait=self.life == 0)
@@ -243,6 +244,7 @@ class Lives:
         assert self.site.process is not None
         self.site.process.send_signal(signal.SIGSTOP)
         faults.pause(seconds)
+        self.went_on.append(time.time())
         self.site.process.send_signal(signal.SIGCONT)
 
     def _ended_well(self, code: int, young: bool) -> bool:

@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tests.testbed.proxy import Proxy
 
 from .faults import CLOCK, Faults
 from .kind import Everywhere
+from .leading import Moment
 from .verdict import EndedById
 
 LEASE = 4.0  # seconds: brokers are stopped, and cut off, for less than that and for more
@@ -102,16 +102,14 @@ class House:
             return False
         return "cannot serve: store" in "".join(site.log.read_text().splitlines(True)[-3:])
 
-    def turns(self) -> int:
-        """How often one broker has begun to run commands after another one: never more often than
-        there were terms, unless two of them led at once."""
-        ran = sorted(
-            (ran.time, number)
-            for number, broker in enumerate(self.brokers)
+    def begun(self) -> list[Moment]:
+        """When which broker has begun a command."""
+        return [
+            Moment(ran.time, name)
+            for name, broker in zip(self.names, self.brokers, strict=True)
             for ran in broker.ran()
             if not ran.words.startswith(_OF_JOBS)
-        )
-        return sum(1 for _ in groupby(broker for _, broker in ran))
+        ]
 
 
 @contextmanager

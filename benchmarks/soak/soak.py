@@ -18,6 +18,7 @@ from . import verdict as judging
 from .faults import Faults, Lives
 from .fleet import House, house
 from .kind import Everywhere, everywhere
+from .leading import Moment, turns
 from .sampler import Gauge, at_rest, figures
 from .users import People
 from .verdict import Truth, Verdict
@@ -119,7 +120,7 @@ def _run(plan: Plan, brokers: House, kind: Everywhere, say: Callable[[str], None
     if brokers.database is None:
         outcome.report["daemon"] = {**figures(gauge.samples), "quiet": {"last": quiet}}
     else:
-        outcome.report["brokers"] = _led(outcome.verdict, brokers)
+        outcome.report["brokers"] = _led(outcome.verdict, brokers, lives)
     _finish(outcome, brokers, lives, people, faults)
     outcome.report["violations"] = [
         {"job": job, "what": what} for job, what in outcome.verdict.violations
@@ -160,13 +161,17 @@ def _let_loose(faults: Faults, lives: list[Lives], brokers: House, kind: Everywh
         faults.run(lambda draw, one=one: one.faults(faults, draw), one.name)  # type: ignore[misc]
 
 
-def _led(verdict: Verdict, brokers: House) -> Json:
+def _led(verdict: Verdict, brokers: House, lives: list[Lives]) -> Json:
     """Which broker ran commands when: two at once is a violation."""
-    turns = brokers.turns()
+    went_on = [Moment(moment, one.name) for one in lives for moment in one.went_on]
+    found = turns(brokers.begun(), went_on)
     terms = int(brokers.sites[0].client.get("status")["term"])
-    if turns > terms:
-        verdict.broken(None, f"two brokers led at once: {turns} turns of theirs in {terms} terms")
-    return {"number": len(brokers.sites), "turns": turns, "terms": terms}
+    if len(found) > terms:
+        few = "; ".join(map(str, sorted(found, key=lambda turn: turn.commands)[:5]))
+        verdict.broken(
+            None, f"two brokers led at once: {len(found)} turns of theirs in {terms} terms: {few}"
+        )
+    return {"number": len(brokers.sites), "turns": len(found), "terms": terms}
 
 
 def _watch(

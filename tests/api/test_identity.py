@@ -66,12 +66,21 @@ def test_another_user_is_another_user(
     assert service.callers[0].uid == other_uid
 
 
-def test_names_are_remembered_and_bounded() -> None:
+def test_names_are_remembered_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[int] = []
+
+    def entry(uid: int) -> pwd.struct_passwd:
+        looked_up.append(uid)
+        return pwd.struct_passwd((f"user{uid}", "x", uid, uid, "", "/", "/bin/sh"))
+
+    monkeypatch.setattr(accounts, "entry_by_uid", entry)
+    monkeypatch.setattr(identity, "_MOST_NAMES", 3)
     names = UserNames()
-    assert names.caller(0).user == "root"
-    for uid in range(100_000, 111_000):
-        assert names.caller(uid).user == str(uid)
-    assert names.caller(0).user == "root"
+    for uid in (1, 1, 2, 3, 1):
+        assert names.caller(uid).user == f"user{uid}"
+    assert looked_up == [1, 2, 3], "once each"
+    assert (names.caller(4).user, names.caller(1).user) == ("user4", "user1")
+    assert looked_up == [1, 2, 3, 4, 1], "no more than three are kept"
 
 
 # Under a limit of open files: who root is, while all are in use; and again when they are not.

@@ -82,7 +82,7 @@ def test_any_punctuation(text: str) -> None:
     _check(text)
 
 
-@settings(max_examples=share(120), deadline=None)
+@settings(max_examples=share(60), deadline=None)
 @given(_DATA)
 def test_any_data_under_known_keys(data: dict[str, Any]) -> None:
     _check(yaml.safe_dump(data, allow_unicode=True))

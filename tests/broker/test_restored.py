@@ -85,6 +85,19 @@ def lived(seed: int, bench_steps: int = 50) -> tuple[Walk, bytes]:
     return walk, backup
 
 
+def test_most_of_what_has_lived_has_components_under_way() -> None:
+    """Else the tests below would look at nothing."""
+    found = {"before": 0, "after": 0}
+    for seed in range(16):
+        walk, backup = lived(seed)
+        found["after"] += any(walk.bench.broker._saga.claims.live)
+        walk.bench.come_back(backup)
+        jobs = walk.bench.broker.view.jobs.values()
+        found["before"] += any(job.state in IN_ATTEMPT for job in jobs)
+        walk.bench.close()
+    assert min(found.values()) >= 5, found
+
+
 class Watched(Bench):
     """Whatever is done, nothing of before the return is begun again, nor ended without a word."""
 

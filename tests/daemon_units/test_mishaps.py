@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from metabroker.broker import input_checks
 from metabroker.broker.effects import Clean, Discard
 from metabroker.broker.events import (
     Arrived,
@@ -108,6 +109,9 @@ def test_text_is_cleaned_and_cut(core: Core) -> None:
     core.tell(Refused(Ref(2, 1, 0), Step.NONE, Cause.DENIED, BAD))
     hosts = core.job(1)["components"][0]["hosts"]
     assert hosts.startswith("a\ufffdb?c") and len(hosts) == len(BAD)
+    told = [word for event in core.store.jobs.events(2) for word in event["detail"].values()]
+    longest = max(len(str(word)) for word in told)
+    assert 0 <= longest - input_checks.LONGEST_DETAIL < 100, "with some words of ours before it"
     assert not core.mishaps and core.job(1)["state"] == "RUNNING"
 
 

@@ -67,9 +67,7 @@ def test_what_was_left_is_removed(store: Store, time: Time) -> None:
     left = asked(store)
     time.now += 71
     store.requests.tidy()
-    store.requests.take(1)
-    store.requests.answer(1, [(left, "it is gone")])
-    assert store.requests.collect([left]) == {}
+    assert not store.requests.withdraw(left), "it is gone"
 
 
 def test_bells_ring_for_who_leads_and_for_who_waits(database: str) -> None:

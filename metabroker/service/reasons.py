@@ -297,7 +297,7 @@ class _Explainer:
         return f"behind {why.position} in queue {self.queue(why.queue)}; job {why.blocker} is first"
 
     def rule(self, why: Why, _request: Request) -> str:
-        return f"its queue may not start jobs now: {why.rule}"
+        return f"its queue may start jobs only while {why.rule}"
 
     def misfit(self, why: Why, request: Request) -> str:
         return f"asks for {self.asked(request, why.queue)} processors; idle: {self.idle()}"

@@ -122,3 +122,14 @@ def test_idle_connections_go_first_and_a_change_never() -> None:
     for place in places:
         fair.limiter.leave(place)  # when it is told that they are lost, too
     assert None not in fair.enter(6)
+
+
+def test_who_only_changes_something_loses_no_connection_to_others() -> None:
+    fair, ended = _Fair(6), list[str]()
+    for _ in range(3):
+        place = fair.limiter.enter(1, partial(_told, ended, "changes"))
+        assert place is not None
+        place.busy = Busy.CHANGING
+    for who in (2, 3, 4):
+        fair.enter(who)
+    assert fair.enter(5) == [None] and ended == []

@@ -236,13 +236,13 @@ def test_a_refusal_that_nobody_hears_any_more_is_no_accident(
 
     error = ServiceError(Failure.CONFLICT, "job 1 has ended")
     goes_on = threading.Event()
-    later: Future[Json] = Future()
+    later: list[Future[Json]] = [Future()]  # the last who knows of it hears what nobody has heard
 
     def change() -> Future[Json]:
         goes_on.wait(10)
         if refused == "at once":
             raise error
-        return later
+        return later[0]
 
     async def ask_and_leave() -> None:
         routes = Asked()
@@ -254,7 +254,7 @@ def test_a_refusal_that_nobody_hears_any_more_is_no_accident(
         with contextlib.suppress(asyncio.CancelledError):
             await asked
         goes_on.set()
-        later.set_exception(error)
+        later.pop().set_exception(error)
         await asyncio.sleep(0.05)
         del asked
         gc.collect()

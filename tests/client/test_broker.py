@@ -77,7 +77,9 @@ def test_an_array_is_one_job_that_waits_for_all_of_its_tasks(broker: Broker) -> 
 def test_a_submit_may_be_repeated_and_a_dry_run_queues_nothing(broker: Broker) -> None:
     jobs = {broker.submit(ENDS, ["0"], tasks=1, request_id="once").id for _ in range(2)}
     assert len(jobs) == 1
-    assert broker.dry_run(ENDS, total=4)["components"]
+    would = broker.dry_run(ENDS, total=4)
+    assert would["components"] and would["dry_run"] is True
+    assert broker.submit(ENDS, ["0"], tasks=1).id == max(jobs) + 1, "the dry run took no number"
     assert {row["name"] for row in broker.clusters()} == {"delft", "leiden"}
     assert broker.whoami()["uid"] >= 0
 

@@ -26,6 +26,7 @@ from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.metrics import Meters, OfJobs
+from metabroker.policy import Request
 from metabroker.runtime.asked import Ask
 from metabroker.runtime.engine import Engine
 from metabroker.submission.model import Processors
@@ -50,6 +51,9 @@ class Core:
 
     def value(self, name: str, **labels: str) -> float:
         found = self.registry.get_sample_value(f"metabroker_{name}", labels)
+        if found is None:  # it has not been counted yet, which is not to say that nobody counts it
+            known = {family.name for family in self.registry.collect()}
+            assert f"metabroker_{name}".removesuffix("_total") in known
         return 0.0 if found is None else found
 
 
@@ -149,6 +153,15 @@ def test_siblings_and_what_they_held_at_their_gates_for_nothing(core: Core) -> N
     assert core.value("line_siblings_total", cluster="leiden", outcome="won") == 1
     assert core.value("line_siblings_total", cluster="delft", outcome="withdrawn") == 1
     assert core.value("line_gate_processor_seconds_total", cluster="delft") == 0
+
+
+def test_what_a_withdrawn_sibling_has_held_at_its_gate_is_counted_in_processor_seconds() -> None:
+    registry = CollectorRegistry()
+    told, job = OfJobs(Meters(registry)), make_job(1, request=Request((16,)))
+    waited = {"component": 0, "cluster": "delft", "waited": 4.0}
+    told.tell(Ready([job], [], [OutboxEntry(9.0, 1, 0, "withdrawn", waited)], []))
+    held = "metabroker_line_gate_processor_seconds_total"
+    assert registry.get_sample_value(held, {"cluster": "delft"}) == 16 * 4
 
 
 def test_plans_are_counted_with_how_late_they_start() -> None:

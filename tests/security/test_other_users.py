@@ -75,6 +75,7 @@ def attacking(people: People, folder: Path, victim: str) -> Iterator[Path]:
     process = subprocess.Popen([*words, target], start_new_session=True)
     try:
         yield loot
+        assert process.poll() is None, "bob was at work all the time"
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

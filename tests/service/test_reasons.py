@@ -78,14 +78,23 @@ def test_under_fcfs_a_dry_run_names_who_is_first() -> None:
     assert told(it, 1) == "behind 1 in queue global; job 2 is first"
 
 
-@pytest.mark.parametrize("policy", ["GP", "LQ"])
-def test_a_rule_that_keeps_a_queue_back_is_told_by_a_dry_run_too(policy: str) -> None:
+ONLY = "its queue may start jobs only while "
+
+
+def test_a_rule_that_keeps_a_queue_back_is_told_by_a_dry_run_too() -> None:
     both = ask(Answers().to("b"), processors=Processors(components=(60, 30)))
-    it, found = waiting(*BOTH, want(60), both, both, policy=policy)
-    rule = "its queue may not start jobs now: "
-    if policy == "GP":
-        assert told(it, 1).startswith(rule)
-    assert any(not w.reason.startswith(rule) for w in found.values())
+    it, found = waiting(*BOTH, want(60), both, both, policy="GP")
+    why = f"{ONLY}the global queue is empty"
+    assert (told(it, 1), found[1].reason) == (why, why)
+    assert found[3].reason.startswith("asks for 60+30 processors; idle: ")
+
+
+def test_which_of_the_longest_queues_keeps_a_job_back() -> None:
+    both = ask(Answers().to("b"), processors=Processors(components=(60, 30)))
+    _it, found = waiting(*BOTH, want(60, "delft"), both, both, policy="LQ")
+    assert found[3].reason == f"{ONLY}the global queue is longer than every local queue"
+    _it, found = waiting(*BOTH, both, both, both, want(60, "delft"), policy="LQ")
+    assert found[4].reason == f"{ONLY}the global queue is not longer than every local queue"
 
 
 def test_a_user_at_a_limit_is_told_so_and_others_wait_for_nothing() -> None:

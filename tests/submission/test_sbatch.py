@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metabroker.submission.build import foreign_options, merged
 from metabroker.submission.directives import sbatch
-from metabroker.submission.directives.rows import Refused
+from metabroker.submission.directives.rows import Asked, Kept, Own, Refused
 from metabroker.submission.directives.words import sbatch_words
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import AskedOption
@@ -133,9 +133,28 @@ def test_what_is_refused_is_named_with_file_and_line(line: str, what: str) -> No
     assert caught.value.advice
 
 
-@given(st.lists(st.sampled_from([r for r in sbatch.ROWS if r.names]), min_size=1, max_size=4))
-def test_something_becomes_of_every_option(rows: list[Any]) -> None:
+NAMED = [row for row in sbatch.ROWS if row.names]
+
+
+@pytest.mark.parametrize("row", NAMED, ids=lambda row: row.names[0])
+def test_something_becomes_of_every_option(row: Any) -> None:
     """It is ours, or the cluster's, or asks for what is so, or is refused: never forgotten."""
+    name, becomes = row.names[0], row.becomes
+    value = "yes" if name == "kill-on-invalid-dep" else "7"
+    line = f"--{name}={value}" if "VALUE" in row.takes.name else f"--{name}"
+    if isinstance(becomes, Refused) and becomes.never:
+        with pytest.raises(SubmissionError):
+            options(line)
+        return
+    found = options(line)
+    if isinstance(becomes, Own):
+        assert becomes.key in found
+    elif isinstance(becomes, Asked | Refused) or (isinstance(becomes, Kept) and becomes.values):
+        assert name in [each.option for each in found["asked"]]
+
+
+@given(st.lists(st.sampled_from(NAMED), min_size=1, max_size=4))
+def test_what_is_refused_is_told_beside_others(rows: list[Any]) -> None:
     line = " ".join(f"--{row.names[0]}=7" if "VALUE" in row.takes.name else f"--{row.names[0]}"
                     for row in rows)  # fmt: skip
     try:

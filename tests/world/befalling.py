@@ -56,7 +56,9 @@ def _maintain(_world: World, cluster: WorldCluster, fault: Fault, _until: float)
 
 
 def _jump(world: World, cluster: WorldCluster, *_given: object) -> None:
-    cluster.offset += world.rng.uniform(-60, 60)
+    by = world.rng.uniform(-60, 60)
+    cluster.offset += by
+    cluster.controller.unsettled_until += by  # nodes answer when they do, whatever the clock says
     cluster.jumped = world.now
 
 

@@ -98,12 +98,13 @@ class AgingConfig(Section):
 
 
 class RetryLimits(Section):
-    """How often a job goes back to its queue's tail before it is given up."""
+    """After how many failures a job is given up; until then it goes back to its queue's tail."""
 
     submission: Retries = 3
-    """after a failure before its script has started"""
+    """failed submissions (before its script has started), with the last of which it is given up; 0
+    and 1: with the first one"""
     completion: Retries = 0
-    """after its script has failed"""
+    """how often it runs again after its script has failed"""
 
 
 class Timeouts(Section):

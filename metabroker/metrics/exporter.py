@@ -31,12 +31,16 @@ class Exporter(Collector):
         jobs = _gauge("jobs", "Jobs that have not ended.", "queue", "state")
         for entry in status["jobs_by_queue"]:
             jobs.add_metric([entry["queue"], entry["state"]], entry["jobs"])
-        queues = _gauge("queue_length", "Jobs waiting in a queue, held ones not counted.", "queue")
+        queues = _gauge(
+            "queue_length",
+            "Jobs that stand in a queue now; not those that can go nowhere now.",
+            "queue",
+        )
         for queue, count in status["queues"].items():
             queues.add_metric([queue], count)
         oldest = _gauge(
             "queue_oldest_wait_seconds",
-            "Waiting time of the oldest job in a queue, held ones not counted; 0 if none waits.",
+            "Waiting time of the oldest job of a queue that waits for no other one; 0 if none.",
             "queue",
         )
         for queue, seconds in status["oldest_wait"].items():

@@ -7,6 +7,7 @@ from typing import Any
 
 from metabroker.broker import tokens
 from metabroker.broker.observation import Coming, NativeState, NodeKind, Snapshot
+from metabroker.broker.states import Step
 from metabroker.broker.view import BrokerView, ViewAt
 
 Json = dict[str, Any]
@@ -45,7 +46,7 @@ def cluster_views(view: BrokerView, now: float) -> list[Json]:
                 "error": entry.detail or view.behind,
                 "nodes": [_node_kind(node) for node in entry.nodes],
                 "components": len(components),
-                "unanswered": sum(1 for c in components if c.tries),
+                "unanswered": sum(1 for c in components if c.tries and c.step is not Step.NONE),
                 "pending": None if snapshot is None else _pending(view, snapshot),
                 "strays": None if snapshot is None else _strays(view, snapshot),
                 "waiting": queues.get(index, 0),

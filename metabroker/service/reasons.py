@@ -259,7 +259,7 @@ class _Explainer:
         if known:
             return known
         later = self.at.retried_in(job)
-        return f"every cluster that could run it has refused it; it is tried again in {later:.0f} s"
+        return f"it is sent to none of its clusters for a while, and tried again in {later:.0f} s"
 
     def unreachable(self, why: Why, request: Request) -> str:
         job = self.view.jobs.get(why.key)
@@ -280,8 +280,11 @@ class _Explainer:
     def out_of_reach(self, request: Request, queue: int, shape: Shape = ANY_PROCESSORS) -> str:
         """It could not start even if the clusters that answer, and are not drained, were empty."""
         lost, drained = [], []
-        for index in self.where(request, queue) or range(len(self.view.settings.clusters)):
+        decided = self.where(request, queue)
+        for index in decided or range(len(self.view.settings.clusters)):
             name, entry = self.view.settings.clusters[index].name, self.view.entries[index]
+            if not decided and entry.processors < min(request.sizes):
+                continue  # it would be of no use if it answered
             if entry.drained is not None:
                 drained.append(f"{name} is {words(entry.drained)}")
             elif not self.at.known(index):

@@ -155,7 +155,8 @@ class Status:
 
     def _counted(self, jobs: list[Job], queues: Json) -> Json:
         """Jobs by state and queue, and for how long the oldest of each queue waits (held ones not
-        counted); 0: none does."""
+        counted, nor those that stand in no queue: arrays, and who waits for other jobs); 0: none
+        does."""
         names, now = self._loop.engine.names, self._clock()
         counts = Counter([(job.queue, job.state._value_) for job in jobs])
         states: Counter[str] = Counter()
@@ -163,7 +164,9 @@ class Status:
             states[state] += count
         oldest: dict[int, float] = {}
         for job in jobs:
-            if job.state is JobState.QUEUED and job.submit_time < oldest.get(job.queue, now):
+            if job.state is not JobState.QUEUED or job.submit_time >= oldest.get(job.queue, now):
+                continue
+            if job.array is None and job.after is None and not job.kept:
                 oldest[job.queue] = job.submit_time
         waits = {names.queue(queue) or "global": now - since for queue, since in oldest.items()}
         return {

@@ -94,3 +94,17 @@ def test_other_limits_are_for_its_user_to_give(house: House) -> None:
 def test_what_is_no_change(body: Any) -> None:
     with pytest.raises(ServiceError):
         BY_ROUTE["POST", "/v1/jobs/{job}/change"].arguments(Asked({"job": "17"}, {}, body))
+
+
+def test_the_oldest_of_a_queue_is_no_array_whose_tasks_run_and_nobody_who_waits_for_another(
+    house: House,
+) -> None:
+    (house.folder / "wait").touch()
+    job = house.submit(script=SCRIPT, array="0-1")["job"]
+    eventually(lambda: house.api.job(job)["array"]["left"] == "")
+    house.submit(dependency=f"afterany:{job}")
+    assert read(house.service, "status")["oldest_wait"]["global"] == 0
+    for _ in range(2):  # one of them has room
+        house.submit(script=SCRIPT, processors=Processors(single=62))
+    assert 0 < read(house.service, "status")["oldest_wait"]["global"] < 20
+    (house.folder / "wait").unlink()

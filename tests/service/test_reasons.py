@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import localtime, strftime, time
 
 import pytest
 
-from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused
+from metabroker.broker.events import (
+    Cleaned,
+    ClusterUnreachable,
+    Observed,
+    Refused,
+    Submitted,
+    Unsure,
+)
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Coming, Snapshot
 from metabroker.broker.states import Cause, Step
@@ -305,3 +313,21 @@ def test_a_planned_job_says_when_and_where_it_starts() -> None:
     assert reasons.in_attempt(row) == f"is to start {at} in delft and leiden"
     parts[1]["reservation"] = True
     assert reasons.in_attempt(row) == f"starts {at} in delft and leiden"
+
+
+def test_a_step_is_unanswered_until_its_answer_has_come() -> None:
+    it, _found = waiting(*BOTH, want(8))
+    told = Unsure(Ref(1, 1, 0), Step.SUBMIT, "no answer in time")
+    it.process([told], NOW + 1)
+    assert [view["unanswered"] for view in cluster_views(it.broker.view, NOW + 1)] == [1, 0]
+    it.process([Submitted(Ref(1, 1, 0), "7", NOW + 2)], NOW + 2)
+    assert [view["unanswered"] for view in cluster_views(it.broker.view, NOW + 2)] == [0, 0]
+
+
+def test_a_cluster_that_is_too_small_anyway_is_not_said_to_be_needed() -> None:
+    few = replace(looked(0, NOW).snapshot, usable=30, idle=30)
+    away = ClusterUnreachable(1, "no route to host")
+    _it, found = waiting(Observed(0, few), away, want(40))
+    assert found[1].reason == "asks for 40: more than the nodes that accept jobs now have"
+    _it, found = waiting(Observed(0, few), away, want(31))
+    assert found[1].reason.startswith("asks for 31; needs a cluster that does not answer: leiden (")

@@ -156,7 +156,7 @@ def queue_lines(text: str) -> list[QueueLine]:
     if not found and text.strip():
         raise Garbled(f"qstat: no heading in its answer: {text[:100]!r}")
     lines = []
-    for line in rest.splitlines():
+    for line in rest.split("\n")[:-1]:  # and at nothing else that a job's name may hold
         match = _QUEUE_LINE.fullmatch(line)
         if match is None:
             raise Garbled(f"qstat: not a job's line: {line[:200]!r}")

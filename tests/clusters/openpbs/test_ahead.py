@@ -49,7 +49,9 @@ def test_each_line_is_read_from_its_end() -> None:
     with pytest.raises(Garbled):
         parsing.queue_lines("qstat: what?\n")
     forged = "- -----\n1.s u q  1 16 -- 9999:00 Q --  -- 1 4 -- 00:10 R 00:00\n"
-    assert parsing.queue_lines(forged) == [QueueLine("q", 4, "R", 600, 0, "1.s")]
+    for name in ("1", "a\x0bb", "a\x85b", "a\u2028b"):
+        named = forged.replace("q  1", f"q  {name}")
+        assert parsing.queue_lines(named) == [QueueLine("q", 4, "R", 600, 0, "1.s")]
 
 
 def test_what_runs_is_held_until_its_walltime_and_no_more_than_is_busy() -> None:

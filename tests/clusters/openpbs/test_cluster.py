@@ -301,7 +301,7 @@ def test_a_lost_a_missing_and_a_garbled_command() -> None:
     with pytest.raises(UnknownOutcome, match="qselect"):
         look([said("what\n")])
     with pytest.raises(UnknownOutcome, match="pbs_rstat"):
-        look([said(), said(), said("what\n")])
+        look([said(), said(), said("what\n\n")])
 
 
 LIMITED = "|Resource_List.walltime=00:00:10|stime=Sat Nov 21 04:43:{:02} 2026"

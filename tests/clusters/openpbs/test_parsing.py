@@ -194,12 +194,12 @@ def test_dates_that_are_none(text: str) -> None:
         (parsing.jobs, '{"timestamp": NaN}'),
         (parsing.jobs, '{"timestamp": ' * 100_000),
         (parsing.jobs, '{"timestamp":1,"Jobs":{"1":' + '{"a":' * 200 + "1" + "}" * 202),
-        (parsing.jobs, "Job Id: 1.p|Job_Name=a"),
-        (parsing.jobs, "Job Id: "),
-        (parsing.nodes, "Name=a|state=free|resources_available.ncpus=-4"),
-        (parsing.reservations, "pbs_rstat: what"),
-        (parsing.reservations, "Resv ID: R1.p\nReserve_Name = x\n"),
-        (parsing.ids, "Unknown queue"),
+        (parsing.jobs, "Job Id: 1.p|Job_Name=a\n"),
+        (parsing.jobs, "Job Id: \n"),
+        (parsing.nodes, "Name=a|state=free|resources_available.ncpus=-4\n"),
+        (parsing.reservations, "pbs_rstat: what\n\n"),
+        (parsing.reservations, "Resv ID: R1.p\nReserve_Name = x\n\n"),
+        (parsing.ids, "Unknown queue\n"),
         (parsing.job_id, ""),
         (parsing.job_id, "Submitted batch job 7"),
         (parsing.confirmation, "R1.p"),
@@ -239,6 +239,7 @@ PARSERS: list[Callable[[str], object]] = [
     parsing.version,
     parsing.time_told,
     parsing.confirmation,
+    parsing.queue_lines,
 ]
 TEXTS = [c.stdout for c in cases() if c.stdout and len(c.stdout) < 20_000]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -178,16 +181,28 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 ANYTHING = st.one_of(st.text(), st.lists(st.one_of(WORDS, st.text(max_size=3))).map("".join))
 
+PARSERS: list[Callable[[str], object]] = [
+    parsing.jobs,
+    parsing.nodes,
+    parsing.reservations,
+    parsing.uses,
+    parsing.waiting,
+    parsing.uses_until,
+    parsing.cpus,
+    partial(parsing.marked_jobs, mark="mark"),
+]
+
 
 @given(ANYTHING)
-@example("ReservationName=x StartTime=1 EndTime=2 NodeName=n CoreIDs=(null)")
-@example("ReservationName=x StartTime=nan EndTime=inf CoreCnt=" + "9" * 5000)
+@example("ReservationName=x State=ACTIVE StartTime=1 EndTime=2 NodeName=n CoreIDs=(null)")
+@example("ReservationName=x State=ACTIVE StartTime=nan EndTime=inf CoreCnt=" + "9" * 5000)
 def test_nothing_but_garbled_is_ever_raised(text: str) -> None:
-    for parse in (parsing.jobs, parsing.nodes, parsing.reservations, parsing.uses):
-        try:
-            parse(text)
-        except Garbled as garbled:
-            assert len(str(garbled)) < 2000
+    for parse in PARSERS:
+        for whole in (text, f"{text}\n"):
+            try:
+                parse(whole)
+            except Garbled as garbled:
+                assert len(str(garbled)) < 2000
 
 
 @given(st.sampled_from(JOBS), st.data())

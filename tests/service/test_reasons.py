@@ -325,7 +325,7 @@ def test_a_step_is_unanswered_until_its_answer_has_come() -> None:
 
 
 def test_a_cluster_that_is_too_small_anyway_is_not_said_to_be_needed() -> None:
-    few = replace(looked(0, NOW).snapshot, usable=30, idle=30)
+    few = replace(looked(0, NOW).snapshot, usable=30)
     away = ClusterUnreachable(1, "no route to host")
     _it, found = waiting(Observed(0, few), away, want(40))
     assert found[1].reason == "asks for 40: more than the nodes that accept jobs now have"

@@ -33,14 +33,16 @@ class Exporter(Collector):
             jobs.add_metric([entry["queue"], entry["state"]], entry["jobs"])
         queues = _gauge(
             "queue_length",
-            "Jobs that stand in a queue now; not those that can go nowhere now.",
+            "Jobs that stand in a queue now; not held ones, nor those that can go to no cluster "
+            "now.",
             "queue",
         )
         for queue, count in status["queues"].items():
             queues.add_metric([queue], count)
         oldest = _gauge(
             "queue_oldest_wait_seconds",
-            "Waiting time of the oldest job of a queue that waits for no other one; 0 if none.",
+            "Waiting time of the oldest job of a queue; 0 if none waits. Held jobs, arrays and "
+            "those that wait for other jobs are not counted.",
             "queue",
         )
         for queue, seconds in status["oldest_wait"].items():

@@ -283,7 +283,7 @@ class _Explainer:
         decided = self.where(request, queue)
         for index in decided or range(len(self.view.settings.clusters)):
             name, entry = self.view.settings.clusters[index].name, self.view.entries[index]
-            if not decided and entry.processors < min(request.sizes):
+            if not decided and 0 < entry.processors < min(request.sizes):
                 continue  # it would be of no use if it answered
             if entry.drained is not None:
                 drained.append(f"{name} is {words(entry.drained)}")

@@ -331,3 +331,11 @@ def test_a_cluster_that_is_too_small_anyway_is_not_said_to_be_needed() -> None:
     assert found[1].reason == "asks for 40: more than the nodes that accept jobs now have"
     _it, found = waiting(Observed(0, few), away, want(31))
     assert found[1].reason.startswith("asks for 31; needs a cluster that does not answer: leiden (")
+
+
+def test_a_cluster_of_which_nobody_knows_the_size_may_be_needed() -> None:
+    it = engine(Failing(), {"delft": 64, "leiden": 0})
+    few = replace(looked(0, NOW).snapshot, usable=30)
+    it.process([Observed(0, few), ClusterUnreachable(1, "no route to host"), want(40)], NOW)
+    found = reasons.of(it.broker.view, NOW, it.broker.view.jobs)
+    assert found[1].reason.startswith("asks for 40; needs a cluster that does not answer: leiden (")

@@ -217,11 +217,11 @@ class ViewAt:
             return Avoided(0, *suspended, suspended=True)
         return self._state.ledger.avoided(cluster, self.now)
 
-    def contested(self, new: NewJob) -> list[int]:
-        """The contested clusters in which a new job might stand in line."""
-        if len(new.request.sizes) > 1:
+    def contested(self, request: Request) -> list[int]:
+        """The contested clusters in which a job that asks for this might stand in line."""
+        if len(request.sizes) > 1:
             return []
-        ledger, able = self._state.ledger, new.request.clusters
+        ledger, able = self._state.ledger, request.clusters
         found = [c for c in ledger.contested(self.now) if ledger.takes_jobs(c, self.now)]
         return [cluster for cluster in found if able is None or cluster in able]
 

@@ -97,8 +97,8 @@ class Meters:
         )  # fmt: skip
         self.gate_idle = make.counter(
             "line_gate_processor_seconds",
-            "Processor-seconds that siblings which did not win have held at their gates, from "
-            "when they were seen there until they were withdrawn.", "cluster",
+            "Processor-seconds that siblings which did not win have held, from when they were "
+            "seen at their gates, or running, until nothing of them was left.", "cluster",
         )  # fmt: skip
 
     def _count_coallocation(self, make: _Make) -> None:

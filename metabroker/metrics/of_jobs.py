@@ -55,16 +55,13 @@ class OfJobs:
             elif entry.what == "submitted" and "component" not in entry.detail:
                 self._meters.submitted.labels(_kind(job)).inc()
             elif entry.what in _OF_LINE and job.single:
-                self._of_sibling(entry, job)
+                cluster = entry.detail["cluster"]
+                self._meters.siblings.labels(cluster, _OF_LINE[entry.what]).inc()
+            elif entry.what == "cleaned up":
+                held = entry.detail["held"] * job.request.total
+                self._meters.gate_idle.labels(entry.detail["cluster"]).inc(held)
             elif not job.single:
                 self._of_attempt(entry, job, parts.get(job.id, []))
-
-    def _of_sibling(self, entry: OutboxEntry, job: Job) -> None:
-        cluster = entry.detail["cluster"]
-        self._meters.siblings.labels(cluster, _OF_LINE[entry.what]).inc()
-        if entry.what == "withdrawn":
-            held = entry.detail.get("waited", 0.0) * job.request.total
-            self._meters.gate_idle.labels(cluster).inc(held)
 
     def _ended(self, job: Job, state: JobState) -> None:
         kind = _kind(job)

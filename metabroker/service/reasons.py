@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from time import localtime, strftime
@@ -142,7 +142,7 @@ def preview(view: BrokerView, new: NewJob, plan: Plan, now: float) -> str:
     if plan.request is None:
         return others[1]
     why = explain.of(explain.at.why_not(plan.request, plan.queue), plan.request)
-    contested = explain.at.contested(new)
+    contested = explain.at.contested(new.request)
     if contested:
         names = " and ".join(view.settings.clusters[c].name for c in contested)
         why = f"others wait in {names}, too: it would stand in line there; {why}"
@@ -303,7 +303,9 @@ class _Explainer:
         return f"its queue may start jobs only while {why.rule}"
 
     def misfit(self, why: Why, request: Request) -> str:
-        return f"asks for {self.asked(request, why.queue)} processors; idle: {self.idle()}"
+        contested = self.at.contested(request)
+        asked = self.asked(request, why.queue)
+        return f"asks for {asked} processors; idle: {self.idle(contested)}"
 
     def overtaking(self, why: Why, _request: Request) -> str:
         return (
@@ -327,7 +329,8 @@ class _Explainer:
         local = request.single and queue < len(self.view.settings.clusters)
         return (queue,) if local and request.clusters is None else request.clusters
 
-    def idle(self) -> str:
+    def idle(self, contested: Container[int]) -> str:
+        """What is idle in each cluster; in the `contested` ones that is not for this job alone."""
         parts = []
         for index, cluster in enumerate(self.view.settings.clusters):
             idle, snapshot = self.at.idle(index), self.view.entries[index].snapshot
@@ -346,6 +349,8 @@ class _Explainer:
                 )
             elif avoided is not None:
                 age += f"; {avoided.why}"
+            elif index in contested:
+                age += "; others wait there, too: its own scheduler says who is next"
             parts.append(f"{cluster.name} {idle} ({age})")
         return ", ".join(parts)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
+from metabroker.broker import tokens
 from metabroker.broker.events import (
     Armed,
     Arrived,
@@ -22,11 +23,11 @@ from metabroker.broker.events import (
     Submitted,
     Tick,
 )
+from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.metrics import Meters, OfJobs
-from metabroker.policy import Request
 from metabroker.runtime.asked import Ask
 from metabroker.runtime.engine import Engine
 from metabroker.submission.model import Processors
@@ -152,16 +153,36 @@ def test_siblings_and_what_they_held_at_their_gates_for_nothing(core: Core) -> N
     core.tell(9.0, Arrived(B, "node1"))
     assert core.value("line_siblings_total", cluster="leiden", outcome="won") == 1
     assert core.value("line_siblings_total", cluster="delft", outcome="withdrawn") == 1
+    # The other one comes up just then, and is cleaned 4 seconds later.
+    held = "line_gate_processor_seconds_total"
+    core.tell(9.5, Arrived(A, "node2"))
+    assert core.value(held, cluster="delft") == 0
+    core.tell(13.5, Cleaned(A))
+    assert (core.value(held, cluster="delft"), core.value(held, cluster="leiden")) == (16 * 4, 0)
+
+
+def test_a_withdrawn_sibling_that_is_listed_as_running_holds_its_processors_too(core: Core) -> None:
+    wanted = [replace(looked(c, 1.0, n).snapshot, busy=n, waiting=8) for c, n in ((0, 64), (1, 32))]
+    core.tell(1.0, *(Observed(cluster, snapshot) for cluster, snapshot in enumerate(wanted)))
+    core.submit(2.0, processors=Processors(single=16))
+    core.tell(3.0, Submitted(A, "7", 3.0), Submitted(B, "8", 3.0))
+    core.tell(9.0, Arrived(B, "node1"))
+    for now, state in ((11.0, NativeState.PENDING), (13.0, NativeState.RUNNING)):
+        native = NativeJob("7", 3.0, state, state.value)
+        listed = {tokens.make(core.engine.broker.settings.instance, A): native}
+        core.tell(now, Observed(0, replace(wanted[0], taken_at=now, jobs=listed)))
+    core.tell(23.0, Cleaned(A))
+    assert core.value("line_gate_processor_seconds_total", cluster="delft") == 16 * 10
+
+
+def test_a_withdrawn_sibling_that_never_came_up_has_held_nothing(core: Core) -> None:
+    wanted = [replace(looked(c, 1.0, n).snapshot, busy=n, waiting=8) for c, n in ((0, 64), (1, 32))]
+    core.tell(1.0, *(Observed(cluster, snapshot) for cluster, snapshot in enumerate(wanted)))
+    core.submit(2.0, processors=Processors(single=16))
+    core.tell(3.0, Submitted(A, "7", 3.0), Submitted(B, "8", 3.0))
+    core.tell(9.0, Arrived(B, "node1"))
+    core.tell(13.5, Cleaned(A))
     assert core.value("line_gate_processor_seconds_total", cluster="delft") == 0
-
-
-def test_what_a_withdrawn_sibling_has_held_at_its_gate_is_counted_in_processor_seconds() -> None:
-    registry = CollectorRegistry()
-    told, job = OfJobs(Meters(registry)), make_job(1, request=Request((16,)))
-    waited = {"component": 0, "cluster": "delft", "waited": 4.0}
-    told.tell(Ready([job], [], [OutboxEntry(9.0, 1, 0, "withdrawn", waited)], []))
-    held = "metabroker_line_gate_processor_seconds_total"
-    assert registry.get_sample_value(held, {"cluster": "delft"}) == 16 * 4
 
 
 def test_plans_are_counted_with_how_late_they_start() -> None:

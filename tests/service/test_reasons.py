@@ -53,6 +53,24 @@ def test_too_little_is_idle_and_how_old_that_is() -> None:
     )
 
 
+def test_what_is_idle_where_others_wait_is_not_told_as_if_the_job_had_overlooked_it() -> None:
+    wanted = replace(looked(1, NOW, 32).snapshot, busy=16, waiting=20)
+    delft = Observed(0, Snapshot(NOW, 64, 64, 60))
+    _it, found = waiting(delft, Observed(1, wanted), want(8))
+    assert found[1].reason == (
+        "in line at leiden (being submitted); asks for 8 processors; idle: delft 4 (0 s ago), "
+        "leiden 16 (0 s ago; others wait there, too: its own scheduler says who is next)"
+    )
+
+
+def test_two_components_may_have_what_is_idle_where_others_wait() -> None:
+    wanted = replace(looked(1, NOW, 32).snapshot, busy=16, waiting=20)
+    pair = ask(Answers().to("a"), processors=Processors(components=(8, 60)))
+    _it, found = waiting(BOTH[0], Observed(1, wanted), want(40, on="delft"), pair)
+    assert found[2].reason.startswith("asks for 8+60 processors; idle: ")
+    assert "others wait" not in found[2].reason
+
+
 def test_behind_others() -> None:
     _it, found = waiting(*BOTH, want(60), want(40), want(40), want(40))
     assert (found[3].position, found[4].position) == (1, 2)

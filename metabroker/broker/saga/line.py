@@ -66,6 +66,7 @@ class Line:
     unread: Unread
     _lines: dict[int, Job] = field(default_factory=dict)  # some may have left it since
     _at_gates: dict[Ref, float] = field(default_factory=dict)  # since when, Unix seconds
+    _withdrawn: dict[Ref, float | None] = field(default_factory=dict)  # the same; None: not seen
     _stuck: dict[Ref, float] = field(default_factory=dict)  # since the poll that began then
     _early: dict[Ref, Arrived] = field(default_factory=dict)  # told before the first polls ended
 
@@ -126,11 +127,15 @@ class Line:
         job.line.remove(sibling)
         self._stuck.pop(sibling.ref, None)
         self._early.pop(sibling.ref, None)
-        since = self._at_gates.pop(sibling.ref, now)
-        waited = {"waited": round(now - since, 3)} if since < now else {}
-        self._state.note(now, job, sibling, "withdrawn", why=why, **waited)
+        self._withdrawn[sibling.ref] = self._at_gates.pop(sibling.ref, None)
+        self._state.note(now, job, sibling, "withdrawn", why=why)
         self._pending.start(sibling, Step.CLEAN, now)
         self._queues.changed = True
+
+    def seen_up(self, sibling: Component, now: float) -> None:
+        """It is to be cleaned up, and has come up: its processors are held for nothing."""
+        if self._withdrawn.get(sibling.ref, now) is None:
+            self._withdrawn[sibling.ref] = now
 
     def _submit(self, sibling: Component, now: float) -> None:
         self._pending.watch(sibling)
@@ -272,6 +277,9 @@ class Line:
         rolled back since, was cleaned. If its script has run (`started`), only the job's user can
         tell whether it is to run again."""
         job, unread = self._state.jobs.get(component.ref.job), self.unread.read(component)
+        since = self._withdrawn.pop(component.ref, None)
+        if since is not None and job is not None:
+            self._state.note(now, job, component, "cleaned up", held=round(now - since, 3))
         if not unread or job is None or not component.started:
             return
         if job.state not in _WAITS:

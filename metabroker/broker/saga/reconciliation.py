@@ -91,7 +91,7 @@ class Reconciliation:
             elif component.ahead:
                 self._plans.judge(component, snapshot, now)
             elif component.step is Step.CLEAN:
-                self._judge_left(component, snapshot)
+                self._judge_left(component, snapshot, now)
             self._judge_reservation(component, snapshot, now)
         except Exception as error:  # what is told of one job is no matter of the others
             self._containment.contain(ref.job, error, now, ref)
@@ -173,13 +173,15 @@ class Reconciliation:
                 self._state.outbox.changed(component)
             self._judge_pending(component, native, snapshot, now)
 
-    def _judge_left(self, component: Component, snapshot: Snapshot) -> None:
+    def _judge_left(self, component: Component, snapshot: Snapshot, now: float) -> None:
         """It is to be cleaned up. That may take for ever where its gate is its user's, who can keep
         it from us: so what its cluster shows nothing of keeps no processors from others."""
         settings = self._state.settings
+        token = tokens.make(settings.instance, component.ref)
+        native = snapshot.jobs.get(token)
+        if native is not None and native.state is NativeState.RUNNING:
+            self._line.seen_up(component, now)
         if snapshot.settled and snapshot.taken_at >= component.asked_at + settings.visible_after:
-            token = tokens.make(settings.instance, component.ref)
-            native = snapshot.jobs.get(token)
             over = native is None or native.state is NativeState.ENDED
             self._claims.doubt(component, over and token not in snapshot.reservations)
 

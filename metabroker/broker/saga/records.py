@@ -18,6 +18,7 @@ from .attempts import Attempts
 from .barrier import Barrier
 from .claims import Claims
 from .completion import Completion
+from .line import Line
 from .pending import PendingSteps
 from .rollback import Rollback
 from .unread import Unread
@@ -40,6 +41,7 @@ class Records:
     _rollback: Rollback
     _completion: Completion
     _unread: Unread
+    _line: Line
 
     def arrived(self, event: Arrived, now: float) -> None:
         """A component waits at the barrier."""
@@ -58,6 +60,8 @@ class Records:
         if job is not None:
             self._state.note(now, job, component, "at the barrier", hosts=component.hosts)
             self._attempts.proceed(job, now)
+        else:
+            self._line.seen_up(component, now)
 
     def started(self, event: Started, now: float) -> None:
         """A component's script runs."""

@@ -88,7 +88,9 @@ class Saga:
         failures = Failures(
             state, queues, claims, pending, outcome, rollback, completion, staging, plans, unread
         )
-        records = Records(state, claims, pending, barrier, attempts, rollback, completion, unread)
+        records = Records(
+            state, claims, pending, barrier, attempts, rollback, completion, unread, line
+        )
         self._in_line: Mapping[type, Handler] = {
             Staged: line.staged,
             Submitted: line.submitted,

@@ -74,4 +74,4 @@ class Drains:
             return  # its script may be running
         if self._state.ledger.drained(component.cluster):
             why = f"{self._state.settings.clusters[component.cluster].name} is drained"
-            self._saga.rollback.take_out(job, JobState.QUEUED, why, now)
+            self._saga.rollback.take_out(job, JobState.QUEUED, why, now, "drained")

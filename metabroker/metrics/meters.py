@@ -105,7 +105,8 @@ class Meters:
         self.attempts = make.counter(
             "coallocation_attempts",
             "Attempts to co-allocate, by result (committed, rolled-back) and the cause of a "
-            "rollback.", "result", "cause",
+            "rollback: a component's, or cancelled, held, drained, put-off (its plan), deadline.",
+            "result", "cause",
         )  # fmt: skip
         self.skew = make.histogram(
             "coallocation_start_skew_seconds",

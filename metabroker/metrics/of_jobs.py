@@ -103,7 +103,7 @@ class OfJobs:
         elif entry.what == "rolled back":
             if attempt.planned is not None:
                 self._meters.plans.labels("given-up").inc()
-            cause = _cause(job, entry.attempt, parts)
+            cause = entry.detail.get("cause") or _cause(job, entry.attempt, parts)
             self._meters.attempts.labels("rolled-back", cause).inc()
             for index in list(attempt.reserved):
                 self._idle_until(entry.time, index, attempt)

@@ -48,7 +48,7 @@ def cluster_views(view: BrokerView, now: float) -> list[Json]:
                 "components": len(components),
                 "unanswered": sum(1 for c in components if c.tries and c.step is not Step.NONE),
                 "pending": None if snapshot is None else _pending(view, snapshot),
-                "strays": None if snapshot is None else _strays(view, snapshot),
+                "strays": None if snapshot is None else _strays(view, index, snapshot),
                 "waiting": queues.get(index, 0),
                 "clock_offset": snapshot.clock_offset if snapshot is not None else None,
                 "commands_per_look": snapshot.commands if snapshot is not None else None,
@@ -92,13 +92,12 @@ def _pending(view: BrokerView, snapshot: Snapshot) -> int:
     )
 
 
-def _strays(view: BrokerView, snapshot: Snapshot) -> int:
-    """Jobs and reservations of ours that the last poll showed and no live component explains, nor
-    a time of which nothing is known any more."""
+def _strays(view: BrokerView, cluster: int, snapshot: Snapshot) -> int:
+    """Jobs and reservations of ours that the last poll showed and no live component explains; but
+    for those that are left alone (`leftovers`)."""
     instance = view.settings.instance
     shown = {t for t, job in snapshot.jobs.items() if job.state is not NativeState.ENDED}
-    refs = [tokens.parse(instance, token) for token in shown | snapshot.reservations.keys()]
-    unknown = view.history.unknown
-    return sum(
-        1 for ref in refs if ref is not None and view.component(ref) is None and not unknown(ref)
-    )
+    shown |= snapshot.reservations.keys()
+    shown -= {o.token for o in view.unclaimed if o.cluster == cluster and not o.unwanted}
+    refs = (tokens.parse(instance, token) for token in shown)
+    return sum(1 for ref in refs if ref is not None and view.component(ref) is None)

@@ -148,7 +148,8 @@ class Failures:
             if job.planned is not None:
                 self._plans.no_answer(component, job, event.detail, now)
             elif component.tries:  # asked again since a new start: it costs no try, and no place
-                self._rollback.take_out(job, JobState.QUEUED, why, now)
+                cause = Cause.UNREACHABLE.value
+                self._rollback.take_out(job, JobState.QUEUED, why, now, cause)
             else:
                 self._outcome.no_answer(job, component, now)
                 self._rollback.roll_back(job, now, why, component)

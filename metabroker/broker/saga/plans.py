@@ -196,7 +196,9 @@ class Plans:
 
     def give_up(self, job: Job, why: str, now: float) -> None:
         """Back to its queue, at its old place: it is planned anew when all of it is cleaned up."""
-        self._rollback.take_out(job, JobState.QUEUED, f"its plan is given up: {why}", now)
+        known = (component.cause.value for component in job.components if component.cause)
+        cause, why = next(known, "put-off"), f"its plan is given up: {why}"
+        self._rollback.take_out(job, JobState.QUEUED, why, now, cause)
         self._queues.retry_at(now + self._state.settings.plan_again)
 
     # --- what clusters show -------------------------------------------------------------------

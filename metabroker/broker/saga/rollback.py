@@ -33,13 +33,15 @@ class Rollback:
         self._state.outbox.note(now, job, "rolled back", why=reason)
         self._outcome.submission_failed(job, reason, now, by)
 
-    def take_out(self, job: Job, state: JobState, reason: str, now: float) -> bool:
-        """The job leaves its attempt, in that state; queued again it has its old place. False:
-        its script may be running, so it must be ended first."""
+    def take_out(self, job: Job, state: JobState, reason: str, now: float, cause: str = "") -> bool:
+        """The job leaves its attempt, in that state; queued again it has its old place. `cause`:
+        one word for that, if it is no user's. False: its script may be running, so it must be
+        ended first."""
         if job.irreversible:
             return False
         self._undo(job, now)
-        self._state.outbox.note(now, job, "rolled back", why=reason)
+        more = {"cause": cause} if cause else {}
+        self._state.outbox.note(now, job, "rolled back", why=reason, **more)
         self._outcome.leave(job, state, reason, now, old_place=True)
         return True
 

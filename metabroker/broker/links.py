@@ -94,10 +94,12 @@ class Links:
         self._by_pair: Mapping[tuple[str, str], Link] = {}
 
     def tell(self, links: Iterable[Link]) -> None:
-        """What was measured lately; of other clusters what was known stays."""
+        """What was measured lately; of other clusters what was known stays. Of too many the ones
+        that were measured last are known."""
         known = {**self._by_pair, **{link.clusters: link for link in links}}
-        self._by_pair = known
-        self.all = tuple(known[each] for each in sorted(known))[:MOST]
+        kept = sorted(known.values(), key=lambda link: link.measured, reverse=True)[:MOST]
+        self._by_pair = {link.clusters: link for link in kept}
+        self.all = tuple(self._by_pair[each] for each in sorted(self._by_pair))
 
     def between(self, one: str, other: str) -> Link | None:
         """What is known of two clusters."""

@@ -83,6 +83,15 @@ def test_the_latest_counts_and_others_stay() -> None:
     assert links.between("leiden", "lab") is None
 
 
+def test_of_too_many_those_that_were_measured_last_are_known() -> None:
+    links, names = Links(), [f"c{number:03}" for number in range(80)]
+    pairs = list(combinations(names, 2))
+    for number, each in enumerate(pairs):
+        links.tell([Link(each, 1.0, 1.0, float(number))])
+    known = {each for each in pairs if links.between(*each) is not None}
+    assert known == {link.clusters for link in links.all} == set(pairs[-MOST:])
+
+
 NAMES = ("a", "b", "c", "d", "e")
 latencies = st.dictionaries(
     st.sampled_from(list(combinations(NAMES, 2))), st.sampled_from([None, 1.0, 5.0, 9.0])

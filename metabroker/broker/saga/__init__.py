@@ -96,7 +96,7 @@ finds out it tells in the components' rows, and whoever called it goes on from t
                       rollback (back)   completion (to the end)
                       barrier (arm, open)   outcome (what it makes of the job)
     what is held      claims (in clusters)   pending (steps to be carried out)
-                      unread (may have run before a start)
+                      unread (may have run before a start)   at_gates (for how long)
     beneath           metabroker.broker.queues, .state
 """
 

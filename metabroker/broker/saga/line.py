@@ -40,6 +40,7 @@ from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 
+from .at_gates import AtGates
 from .claims import Claims
 from .pending import PendingSteps
 from .rollback import Rollback
@@ -65,8 +66,7 @@ class Line:
     _rollback: Rollback
     unread: Unread
     _lines: dict[int, Job] = field(default_factory=dict)  # some may have left it since
-    _at_gates: dict[Ref, float] = field(default_factory=dict)  # since when, Unix seconds
-    _withdrawn: dict[Ref, float | None] = field(default_factory=dict)  # the same; None: not seen
+    at_gates: AtGates = field(default_factory=AtGates)
     _stuck: dict[Ref, float] = field(default_factory=dict)  # since the poll that began then
     _early: dict[Ref, Arrived] = field(default_factory=dict)  # told before the first polls ended
 
@@ -127,15 +127,10 @@ class Line:
         job.line.remove(sibling)
         self._stuck.pop(sibling.ref, None)
         self._early.pop(sibling.ref, None)
-        self._withdrawn[sibling.ref] = self._at_gates.pop(sibling.ref, None)
+        self.at_gates.withdrawn(sibling.ref)
         self._state.note(now, job, sibling, "withdrawn", why=why)
         self._pending.start(sibling, Step.CLEAN, now)
         self._queues.changed = True
-
-    def seen_up(self, sibling: Component, now: float) -> None:
-        """It is to be cleaned up, and has come up: its processors are held for nothing."""
-        if self._withdrawn.get(sibling.ref, now) is None:
-            self._withdrawn[sibling.ref] = now
 
     def _submit(self, sibling: Component, now: float) -> None:
         self._pending.watch(sibling)
@@ -227,7 +222,7 @@ class Line:
             return
         sibling.advance(Phase.ARRIVED)
         sibling.hosts = event.hosts or sibling.hosts
-        self._at_gates[sibling.ref] = now
+        self.at_gates.arrived(sibling.ref, now)
         self._state.outbox.changed(sibling)
         self._state.note(now, job, sibling, "at its gate", hosts=sibling.hosts)
         if job.state is not JobState.QUEUED or event.begun:
@@ -277,9 +272,9 @@ class Line:
         rolled back since, was cleaned. If its script has run (`started`), only the job's user can
         tell whether it is to run again."""
         job, unread = self._state.jobs.get(component.ref.job), self.unread.read(component)
-        since = self._withdrawn.pop(component.ref, None)
-        if since is not None and job is not None:
-            self._state.note(now, job, component, "cleaned up", held=round(now - since, 3))
+        held = self.at_gates.cleaned(component.ref, now)
+        if held is not None and job is not None:
+            self._state.note(now, job, component, "cleaned up", held=round(held, 3))
         if not unread or job is None or not component.started:
             return
         if job.state not in _WAITS:
@@ -316,10 +311,10 @@ class Line:
             if other is not winner:
                 self.withdraw(other, job, "it starts in another cluster", now)
         self.unread.read(winner)
-        since = self._at_gates.pop(winner.ref, now)
+        waited = self.at_gates.chosen(winner.ref, now)
         self._queues.started(job, [winner.cluster])
         self._take(job, winner, now)
-        self._state.note(now, job, winner, "chosen", waited=round(now - since, 3))
+        self._state.note(now, job, winner, "chosen", waited=round(waited, 3))
         self._pending.start(winner, Step.OPEN, now)
 
     def _take(self, job: Job, sibling: Component, now: float) -> None:

@@ -180,7 +180,7 @@ class Reconciliation:
         token = tokens.make(settings.instance, component.ref)
         native = snapshot.jobs.get(token)
         if native is not None and native.state is NativeState.RUNNING:
-            self._line.seen_up(component, now)
+            self._line.at_gates.seen_up(component.ref, now)
         if snapshot.settled and snapshot.taken_at >= component.asked_at + settings.visible_after:
             over = native is None or native.state is NativeState.ENDED
             self._claims.doubt(component, over and token not in snapshot.reservations)

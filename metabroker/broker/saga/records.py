@@ -61,7 +61,7 @@ class Records:
             self._state.note(now, job, component, "at the barrier", hosts=component.hosts)
             self._attempts.proceed(job, now)
         else:
-            self._line.seen_up(component, now)
+            self._line.at_gates.seen_up(component.ref, now)
 
     def started(self, event: Started, now: float) -> None:
         """A component's script runs."""

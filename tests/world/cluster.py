@@ -114,7 +114,8 @@ class WorldCluster:
 
     def suffers(self, fault: str) -> bool:
         """Whether a fault is on now."""
-        return self.until.get(fault, 0.0) > self.now()
+        until = self.until.get(fault)
+        return until is not None and until > self._moments.now
 
     def execute(self, command: Command) -> Completed:
         """The controller carries out a command now."""

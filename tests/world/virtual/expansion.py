@@ -47,6 +47,9 @@ class Expansion:
         """Words expanded; what is not quoted is split at blanks."""
         found: list[str] = []
         for word in words:
+            if len(word) == 1 and type(word[0]) is Text:
+                found.append(word[0].text)
+                continue
             if len(word) == 2 and word == _ARGUMENTS:
                 found += self.arguments
                 continue

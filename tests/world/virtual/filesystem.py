@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 _numbers = itertools.count(1)
 _LINKS = 40
+_TYPE = 0o170000  # of a mode, as `stat.S_IFMT` takes it
 
 
 @dataclass(slots=True, eq=False)
@@ -40,6 +41,11 @@ class Inode:
     def is_link(self) -> bool:
         """Whether it is a symbolic link."""
         return stat.S_ISLNK(self.mode)
+
+
+def _parts(path: str) -> list[str]:
+    """The names that a path leads by, the last one first."""
+    return [part for part in path.split("/")[::-1] if part not in ("", ".")]
 
 
 class FileSystem:
@@ -96,21 +102,21 @@ class FileSystem:
     def at(self, folder: Inode, path: str, *, follow: bool = True) -> Inode:
         """What a path leads to. `follow`: also if its last part is a link."""
         self.check(path)
-        here = self.root if path.startswith("/") else folder
-        parts = [part for part in path.split("/") if part not in ("", ".")]
+        here = self.root if path[:1] == "/" else folder
+        left = _parts(path)  # the last first
         links = 0
-        while parts:
-            if not here.is_folder:
+        while left:
+            if here.mode & _TYPE != stat.S_IFDIR:
                 raise _error(errno.ENOTDIR, path)
-            found = here.entries.get(parts.pop(0))
+            found = here.entries.get(left.pop())
             if found is None:
                 raise _error(errno.ENOENT, path)
-            if found.is_link and (parts or follow):
+            if found.mode & _TYPE == stat.S_IFLNK and (left or follow):
                 links += 1
                 if links > _LINKS:
                     raise _error(errno.ELOOP, path)
-                here = self.root if found.target.startswith("/") else here
-                parts = [p for p in found.target.split("/") if p not in ("", ".")] + parts
+                here = self.root if found.target[:1] == "/" else here
+                left += _parts(found.target)
             else:
                 here = found
         return here

@@ -167,8 +167,8 @@ def test_the_search_finds_the_limit_of_independent_processors() -> None:
 
 def test_gs_at_utilization_0_8() -> None:
     """The public reference figure (models, section 4): 1.594 +- 0.006."""
-    outcomes = ResultCache().summary(run(EVEN, "GS", 0.8, 40_000, 1), 4)
-    interval = outcomes.response
+    interval = ResultCache().summary(run(EVEN, "GS", 0.8, 400_000, 1), 8).response
+    assert interval.half < 0.03
     assert abs(interval.mean - 1.594) < 0.006 + interval.half
 
 

@@ -127,6 +127,10 @@ class Sshd:
         self._keygen("-q", "-t", "ed25519", "-N", passphrase, "-C", "", "-f", path)
         return path
 
+    def unlock(self, key: Path, passphrase: str) -> None:
+        """From now on the key has no passphrase."""
+        self._keygen("-q", "-p", "-P", passphrase, "-N", "", "-f", key)
+
     def settings(self) -> dict[str, object]:
         """The keys of metabroker's configuration that lead here."""
         return {

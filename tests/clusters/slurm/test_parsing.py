@@ -216,4 +216,9 @@ def test_a_damaged_answer_gives_what_is_there_or_garbled(
         jobs = parsing.jobs(printed[:at] + other + printed[at + len(other) :])
     except Garbled:
         return
-    assert len(jobs) <= len(printed.splitlines()) + len(other)
+    # What was not touched is read as it was.
+    end = at + len(other)
+    before, behind = printed[:at].rpartition("\n")[0], printed[end:].partition("\n")[2]
+    for line in filter(str.strip, [*before.split("\n"), *behind.split("\n")]):
+        (job,) = parsing.jobs(f"{line}\n")
+        assert job in jobs

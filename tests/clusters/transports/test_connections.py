@@ -199,10 +199,21 @@ def test_a_key_that_is_refused(far: MakeFar, sshd: Sshd, tmp_path: Path) -> None
     assert sshd.account.name in why and "PRIVATE" not in why
 
 
-def test_a_key_with_a_passphrase(far: MakeFar, sshd: Sshd, tmp_path: Path) -> None:
-    """Nobody is asked for it."""
+def test_a_key_with_a_passphrase(
+    far: MakeFar, sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is asked for it; without it the same key is good."""
+    asked, asking = tmp_path / "asked", tmp_path / "asking"
+    asking.write_text(f"#!/bin/sh\ntouch '{asked}'\necho secret\n")
+    asking.chmod(0o755)
+    for name, value in (("SSH_ASKPASS", str(asking)), ("SSH_ASKPASS_REQUIRE", "force")):
+        monkeypatch.setenv(name, value)
     key = sshd.make_key(tmp_path / "locked", "secret")
-    assert "secret" not in refusal(far(replace(reach(sshd), key=str(key))))
+    way = replace(reach(sshd), key=str(key), certificate=str(sshd.certify(key)))
+    assert "secret" not in refusal(far(way))
+    assert not asked.exists()
+    sshd.unlock(key, "secret")
+    assert word(far(way)) == "here\n"
 
 
 def test_a_certificate(far: MakeFar, sshd: Sshd, tmp_path: Path) -> None:

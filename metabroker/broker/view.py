@@ -225,6 +225,13 @@ class ViewAt:
         found = [c for c in ledger.contested(self.now) if ledger.takes_jobs(c, self.now)]
         return [cluster for cluster in found if able is None or cluster in able]
 
+    def barred(self, job: Job | NewJob) -> frozenset[int]:
+        """The clusters in which nothing of the job can ever run, as far as is known."""
+        refused = job.excluded if isinstance(job, Job) else frozenset()
+        bounds = self._queues.request_of(job).bounds
+        small = {cluster for cluster, most in bounds if most < min(job.request.sizes)}
+        return job.closed.union(refused, small)
+
     def native(self, component: Component) -> NativeJob | None:
         """Its job as the last poll of its cluster showed it."""
         snapshot = self._state.ledger.entries[component.cluster].snapshot

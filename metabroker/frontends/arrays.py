@@ -135,7 +135,7 @@ def _rows_of(
     ended = _last_cancelled(told, left)
     if ended:
         gone: Json = {"shown": str(ended), "state": "CANCELLED", "start_time": None}
-        gone["end_time"] = array.json["end_time"] or array.now
+        gone["end_time"] = array.json["end_time"]  # when they were cancelled is not kept
         reason = array.json["reason"] if array.ended else ""
         yield _row(array, {**gone, "reason": reason, "array": None})
 

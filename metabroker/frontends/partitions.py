@@ -16,13 +16,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Partition:
-    """One, over several clusters. `idle`: processors, `memory`: MB; None: not known. `usual` and
-    `longest`: seconds, of jobs that name no time limit, and of all (None: no limit)."""
+    """One, over several clusters. `idle`: processors that jobs can be given, `memory`: MB; None:
+    not known. `other`: processors that are down, drained or not known of. `usual` and `longest`:
+    seconds, of jobs that name no time limit, and of all (None: no limit)."""
 
     name: str
     default: bool
     processors: int
     idle: int | None
+    other: int
+    drained: bool
     nodes: int
     memory: int | None
     gpus: int
@@ -32,9 +35,13 @@ class Partition:
     @property
     def state(self) -> str:
         """Of its nodes taken together."""
+        if self.drained:
+            return "drain" if self.other == self.processors else "drng"
         if self.idle is None:
             return "unk"
-        if self.idle >= self.processors:
+        if self.other == self.processors:
+            return "down"
+        if self.idle and self.idle == self.processors - self.other:
             return "idle"
         return "mix" if self.idle else "alloc"
 
@@ -61,19 +68,30 @@ def partitions(way: Client, among: str | None = None) -> list[Partition]:
 
 
 def _over(clusters: list[Json], name: str, default: bool, names: Json) -> Partition:
-    idle = [cluster["idle"] for cluster in clusters if cluster["idle"] is not None]
+    open_to_jobs = [cluster for cluster in clusters if cluster["drained"] is None]
+    idle = [cluster["idle"] for cluster in open_to_jobs if cluster["idle"] is not None]
     kinds = [kind for cluster in clusters for kind in cluster["nodes"]]
     return Partition(
         name,
         default,
         processors=sum(cluster["processors"] for cluster in clusters),
         idle=sum(idle) if idle else None,
+        other=sum(map(_other, clusters)),
+        drained=not open_to_jobs,
         nodes=sum(kind["count"] for kind in kinds),
         memory=_total(kinds, "memory"),
         gpus=_total(kinds, "gpus") or 0,
         usual=names["default_time"],
         longest=names["max_time"],
     )
+
+
+def _other(cluster: Json) -> int:
+    """Processors of a cluster that no job holds, and none is given."""
+    if cluster["idle"] is None:
+        return int(cluster["processors"])
+    idle = 0 if cluster["drained"] is None else cluster["idle"]
+    return int(idle + (cluster["down"] or 0))
 
 
 def _total(kinds: Iterable[Mapping[str, Any]], what: str) -> int | None:

@@ -72,7 +72,7 @@ def state(job: Record) -> str:
         return "X"
     if job.json.get("array") and job.json.get("begun") and not job.ended:
         return "B"
-    if job.json["state"] == "HELD" or wanted(job) is not None:
+    if job.json["state"] == "HELD" or (job.pending and wanted(job) is not None):
         return "H"
     return "Q" if job.pending else "F" if job.ended else "R"
 

@@ -13,6 +13,8 @@ from metabroker.submission.patterns import expand
 Json = dict[str, Any]
 CLUSTER = DEFAULT_PARTITION = "metabroker"
 """What all clusters together are called, and a partition of all of them."""
+KEPT = 86400.0
+"""Seconds that ended jobs are shown, where Slurm has MinJobAge."""
 # State: Slurm's word, its short form, and its place in Slurm's own order of states.
 _STATES = {
     "QUEUED": ("PENDING", "PD", 0),
@@ -92,10 +94,13 @@ class Record:
         if state == "QUEUED" and self.json.get("limited"):
             return "JobArrayTaskLimit"
         if state == "QUEUED":
-            return "Priority" if self.json.get("position") else "Resources"
+            position = self.json.get("position")  # None: for others' jobs it does not wait
+            return "None" if position is None else "Priority" if position else "Resources"
         if self.pending:
             return "Resources"
         if state == "FAILED":
+            if self.json["exit_code"] is None:  # no script of it has told of its end
+                return "JobLaunchFailure" if self.json["start_time"] is None else "None"
             return "JobLaunchFailure" if self.exit_code[1] else "NonZeroExitCode"
         return "TimeLimit" if state == "TIMEOUT" else "None"
 
@@ -146,10 +151,12 @@ class Record:
 
     @property
     def started(self) -> float | None:
-        """When it started; of one that waits, when it is expected to."""
+        """When it started; of one that waits, when it is planned or expected to."""
         if self.json["start_time"] is not None or not self.pending:
             start = self.json["start_time"]
             return _time(self.json["end_time"] if start is None else start)
+        if (plan := self.json.get("plan")) is not None:
+            return float(plan["start"])
         expected = self.json.get("expected_start")
         return None if not expected else _time(expected["likely"])
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from metabroker import __version__
 from metabroker.frontends.link import client
@@ -62,7 +63,7 @@ def run(words: list[str]) -> int:
     submission = replace(submission_of(options, script, name, tuple(args)), speaks="slurm")
     way, said = client(), {each.name: each for each in given}
     if "test-only" in said:
-        return _tell_plan(way.dry_run(to_wire(submission)), submission.processors.single or 1)
+        return _tell_plan(way.dry_run(to_wire(submission)))
     number = int(way.submit(to_wire(submission))["job"])
     _tell(number, said, options.get("cluster"))
     return _end_of(number) if options.get("wait") else 0
@@ -136,12 +137,14 @@ def _tell(number: int, said: dict[str, Given], cluster: str | None) -> None:
     sys.stdout.flush()
 
 
-def _tell_plan(plan: dict[str, object], tasks: int) -> int:
+def _tell_plan(plan: dict[str, Any]) -> int:
     from metabroker.frontends.printing import moment
 
-    start = plan["earliest_start"]
-    when = moment(start if isinstance(start, (float, int)) else None, "a time that is not known")
-    print(f"sbatch: Job to start at {when} using {tasks} processors", file=sys.stderr)
+    expected = plan["expected_start"]
+    start = expected["likely"] if expected else plan["earliest_start"]
+    when = moment(start, "a time that is not known")
+    processors = sum(component["processors"] for component in plan["components"])
+    print(f"sbatch: Job to start at {when} using {processors} processors", file=sys.stderr)
     return 0
 
 

@@ -16,7 +16,7 @@ from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.partitions import lines_of as lines_of_partition
 from metabroker.frontends.partitions import partitions
 from metabroker.frontends.printing import duration, hostlist, moment
-from metabroker.frontends.records import CLUSTER, Record, cpus_per_node, records, uid_of
+from metabroker.frontends.records import CLUSTER, KEPT, Record, cpus_per_node, records, uid_of
 from metabroker.frontends.srun import become_native
 from metabroker.submission.tasks import MOST_TASKS
 from metabroker.submission.times import parse_time
@@ -133,7 +133,10 @@ def _limit_of(way: Client, asked: JobId) -> int:
 def _jobs(words: list[str], one_line: bool, among: str | None) -> _Shown:
     asked = [each for word in words for each in job_ids(word)]
     way = client()
-    found = records(way, jobs=[each.number for each in asked] or None)
+    import time
+
+    since = time.time() - KEPT  # of those that have ended
+    found = records(way, jobs=[each.number for each in asked] or None, since=since)
     if asked:
         found = [job for job in found if any(each.means(job) for each in asked)]
     found = [job for job in found if job.in_one_of(among)]
@@ -162,7 +165,7 @@ def lines_of(job: Record) -> list[str]:
         f"Priority=1 Nice={job.asked('nice') or 0} Account={job.asked('account') or '(null)'} "
         f"QOS={job.asked('qos') or '(null)'}",
         f"JobState={job.state} Reason={job.reason} Dependency={told(job)}",
-        f"Requeue=0 Restarts={max(0, int(job.json['attempts']) - 1)} BatchFlag=1 Reboot=0 "
+        f"Requeue=0 Restarts={int(job.json['completion_failures'])} BatchFlag=1 Reboot=0 "
         f"ExitCode={code[0]}:{code[1]}",
         f"RunTime={duration(job.used)} TimeLimit={duration(job.limit)} TimeMin=N/A",
         f"SubmitTime={moment(job.submitted)} EligibleTime={moment(job.submitted)}",
@@ -241,7 +244,7 @@ def _config(_words: list[str], _one_line: bool, _among: str | None) -> _Shown:
     settings = {
         "ClusterName": CLUSTER,
         "MaxArraySize": str(MOST_TASKS + 1),
-        "MinJobAge": "86400 sec",
+        "MinJobAge": f"{KEPT:.0f} sec",
         "SLURM_VERSION": f"metabroker-{__version__}",
     }
     lines = (f"{name:<23} = {value}" for name, value in settings.items())

@@ -32,7 +32,10 @@ _Column = tuple[str, int, bool, str]
 _DEFAULT = "%9P %.5a %.10l %.6D %.6t %N"
 
 
-_LONG_STATES = {"unk": "unknown", "idle": "idle", "mix": "mixed", "alloc": "allocated"}
+_LONG_STATES = {
+    "unk": "unknown", "idle": "idle", "mix": "mixed", "alloc": "allocated", "down": "down",
+    "drain": "drained", "drng": "draining",
+}  # fmt: skip
 _FIELDS: dict[str, tuple[str, Callable[[Partition], str]]] = {
     "P": ("PARTITION", lambda each: f"{each.name}*" if each.default else each.name),
     "R": ("PARTITION", lambda each: each.name),
@@ -51,8 +54,8 @@ _FIELDS: dict[str, tuple[str, Callable[[Partition], str]]] = {
 
 
 def _processors(partition: Partition) -> str:
-    idle = partition.idle or 0
-    return f"{partition.processors - idle}/{idle}/0/{partition.processors}"
+    idle, other, total = partition.idle or 0, partition.other, partition.processors
+    return f"{max(0, total - idle - other)}/{idle}/{other}/{total}"
 
 
 def run(words: list[str]) -> int:

@@ -13,6 +13,7 @@ from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, moment, short_duration
 from metabroker.frontends.records import (
+    KEPT,
     Record,
     cpus_per_node,
     own_user,
@@ -26,7 +27,6 @@ from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, Row, row
 from metabroker.submission.directives.words import Word
 
-_KEPT = 86400.0  # seconds that ended jobs are shown, where Slurm has MinJobAge
 _ROWS: tuple[Row, ...] = tuple(
     row(called, Command())
     for called in (
@@ -228,7 +228,7 @@ def _since(options: dict[str, Given]) -> float | None:
 
     states = _states(options)
     wants = states is not None and not states <= {"PENDING", "RUNNING"}
-    return time.time() - _KEPT if wants else time.time()
+    return time.time() - KEPT if wants else time.time()
 
 
 def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> bool:

@@ -41,8 +41,9 @@ class Exporter(Collector):
             queues.add_metric([queue], count)
         oldest = _gauge(
             "queue_oldest_wait_seconds",
-            "Waiting time of the oldest job of a queue; 0 if none waits. Held jobs, arrays and "
-            "those that wait for other jobs are not counted.",
+            "Time since the oldest job of a queue joined it; 0 if none waits. Held jobs, arrays, "
+            "tasks of arrays of which few may be under way at once, and those that wait for other "
+            "jobs are not counted.",
             "queue",
         )
         for queue, seconds in status["oldest_wait"].items():

@@ -136,7 +136,9 @@ class AccessTokens:
             at = row.revoked or 0.0
             self._stored(
                 lambda: self._rows.revoke(id, at),
-                "it is refused from now on, but repeat this: after a restart it would be "
+                "it is still accepted: repeat this"
+                if self._shared
+                else "it is refused from now on, but repeat this: after a restart it would be "
                 "accepted again",
             )
         return _shown(row)

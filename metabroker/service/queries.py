@@ -16,7 +16,7 @@ from metabroker.store.ended import Archived
 from metabroker.store.job_queries import Selection
 from metabroker.submission.tasks import TaskSet
 
-from . import orphans_view, reasons
+from . import orphans_view, reasons, under_way
 from .job_view import job_view, joined_view, start_view
 
 T = TypeVar("T")
@@ -45,11 +45,19 @@ _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.R
 class Queries:
     """Those calls of `metabroker.api.service.Service` that the store answers."""
 
-    def __init__(self, store: Store, places: Where, listing: Callable[[], Listing]) -> None:
-        """`places`: of those of these rows that wait; `listing`: begins a long list."""
+    def __init__(
+        self,
+        store: Store,
+        places: Where,
+        listing: Callable[[], Listing],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`places`: of those of these rows that wait; `listing`: begins a long list; `clock`: by
+        which the times of the store are."""
         self._store = store
         self._places = places
         self._listing = listing
+        self._clock = clock
         self.instance = store.instance
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
@@ -125,7 +133,7 @@ class Queries:
         else:
             tasks = self.reading(lambda: self._store.jobs.tasks(jobs))
             numbers = sorted({*jobs, *tasks})
-        told = {"instance": self.instance, "time": time.time()}
+        told = {"instance": self.instance, "time": self._clock()}
         if len(numbers) <= PAGE:
             return {"jobs": self._records(numbers, self._places), **told}
         return {"jobs": Pages(self._pages_of_records(numbers)), **told}
@@ -204,7 +212,7 @@ class Queries:
         if row["state"] == "QUEUED":
             reason = place.reason if place is not None else row["reason"]
         elif row["state"] in _IN_ATTEMPT_WORDS:
-            reason = reasons.in_attempt(row)
+            reason = under_way.why_not_yet(row)
         view = job_view(row, self.instance, reason)
         view["position"] = place.position if place is not None else None
         view |= start_view(place.start if place is not None else None)

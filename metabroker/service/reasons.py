@@ -21,7 +21,6 @@ from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 from . import ahead
 from .drained import words
-from .job_view import plan_of
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
@@ -137,7 +136,7 @@ def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> 
 
 def preview(view: BrokerView, new: NewJob, plan: Plan, now: float) -> str:
     """Why a job of which this is the plan would not start at once."""
-    explain = _Explainer(view, now)
+    explain = _Explainer(view, now, new)
     others = (explain.at.suspended_for(new), ahead.words(view, explain.at, new))
     if plan.request is None:
         return others[1]
@@ -155,8 +154,10 @@ def no_nodes(job: Job | NewJob) -> str:
 
 
 class _Explainer:
-    def __init__(self, view: BrokerView, now: float) -> None:
+    def __init__(self, view: BrokerView, now: float, new: NewJob | None = None) -> None:
+        """`new`: a job that is in no queue, and asks why it would wait."""
         self.view = view
+        self.new = new
         self.at = view.at(now)
         self.separately = view.discipline == "FPFS"
         self._heads: dict[int, tuple[int, Why, str]] = {}
@@ -212,7 +213,7 @@ class _Explainer:
             return self.told(None, job, held_back(self.view, job, job.queue, self._usage))
         if key in self.view.refused:
             return self.told(None, job, self.kept_back(job))
-        lost = self.far(job) or self.out_of_reach(job.request, job.queue, job.shape)
+        lost = self.far(job) or self.out_of_reach(job.request, job.queue, job, job.shape)
         return self.told(None, job, lost)
 
     def told(self, position: int | None, job: Job, text: str) -> Waiting:
@@ -228,7 +229,8 @@ class _Explainer:
             )
         elif job.line:
             text = f"{self.in_line(job)}; {text}"
-        past = f" (attempt {job.attempt}: {job.reason})" if job.reason else ""
+        when = "before" if job.siblings else f"attempt {job.attempt}"  # in line: of a former one
+        past = f" ({when}: {job.reason})" if job.reason else ""
         return Waiting(position, text + past)
 
     def in_line(self, job: Job) -> str:
@@ -265,7 +267,7 @@ class _Explainer:
         job = self.view.jobs.get(why.key)
         if job is not None and (far := self.far(job)):
             return far
-        return self.out_of_reach(request, why.queue)
+        return self.out_of_reach(request, why.queue, job or self.new)
 
     def far(self, job: Job) -> str:
         """Which clusters are not as near to each other as the job wants; "": none, or that does
@@ -277,13 +279,20 @@ class _Explainer:
         why, _ = too_far([clusters[c].name for c in where], self.view.links, most)
         return why and f"no clusters that are at most {most:g} ms apart can run it now: {why}"
 
-    def out_of_reach(self, request: Request, queue: int, shape: Shape = ANY_PROCESSORS) -> str:
+    def out_of_reach(
+        self,
+        request: Request,
+        queue: int,
+        job: Job | NewJob | None,
+        shape: Shape = ANY_PROCESSORS,
+    ) -> str:
         """It could not start even if the clusters that answer, and are not drained, were empty."""
         lost, drained = [], []
         decided = self.where(request, queue)
+        barred = self.at.barred(job) if job is not None else frozenset()
         for index in decided or range(len(self.view.settings.clusters)):
             name, entry = self.view.settings.clusters[index].name, self.view.entries[index]
-            if not decided and 0 < entry.processors < min(request.sizes):
+            if not decided and (index in barred or 0 < entry.processors < min(request.sizes)):
                 continue  # it would be of no use if it answered
             if entry.drained is not None:
                 drained.append(f"{name} is {words(entry.drained)}")
@@ -303,9 +312,10 @@ class _Explainer:
         return f"its queue may start jobs only while {why.rule}"
 
     def misfit(self, why: Why, request: Request) -> str:
-        contested = self.at.contested(request)
-        asked = self.asked(request, why.queue)
-        return f"asks for {asked} processors; idle: {self.idle(contested)}"
+        job = self.view.jobs.get(why.key) or self.new
+        barred = self.at.barred(job) if job is not None else frozenset()
+        told = self.idle(self.at.contested(request), barred)
+        return f"asks for {self.asked(request, why.queue)} processors; idle: {told}"
 
     def overtaking(self, why: Why, _request: Request) -> str:
         return (
@@ -329,8 +339,9 @@ class _Explainer:
         local = request.single and queue < len(self.view.settings.clusters)
         return (queue,) if local and request.clusters is None else request.clusters
 
-    def idle(self, contested: Container[int]) -> str:
-        """What is idle in each cluster; in the `contested` ones that is not for this job alone."""
+    def idle(self, contested: Container[int], barred: Container[int]) -> str:
+        """What is idle in each cluster; in the `contested` ones that is not for this job alone, and
+        in the `barred` ones not for it at all."""
         parts = []
         for index, cluster in enumerate(self.view.settings.clusters):
             idle, snapshot = self.at.idle(index), self.view.entries[index].snapshot
@@ -339,7 +350,9 @@ class _Explainer:
                 continue
             age = f"{max(0.0, self.at.now - snapshot.taken_at):.0f} s ago"
             avoided, drained = self.at.avoided(index), self.view.entries[index].drained
-            if drained is not None:
+            if index in barred:
+                age += "; this job cannot run there"
+            elif drained is not None:
                 age += f"; {words(drained)}"
             elif avoided is not None and avoided.until is not None and not avoided.suspended:
                 later = avoided.until - self.at.now
@@ -363,26 +376,3 @@ _TEXTS: dict[Reason, Callable[[_Explainer, Why, Request], str]] = {
     Reason.OVERTAKING: _Explainer.overtaking,
     Reason.NEXT: _Explainer.next,
 }
-
-
-def in_attempt(row: dict[str, Any]) -> str:
-    """Why a job that has been placed does not run yet: what its components wait for."""
-    if row["reason"]:
-        return str(row["reason"])
-    plan = plan_of(row)
-    if plan is not None and row["state"] == JobState.RESERVING.value:
-        word = "starts" if plan["held"] else "is to start"
-        return f"{word} {_clock(plan['start'])} in {' and '.join(dict.fromkeys(plan['clusters']))}"
-    parts = [p for p in row["components"] if p["attempt"] == row["attempt"] and p["processors"]]
-    waits = [
-        f"{p['cluster']}: {p['detail'] or p['step'] or p['phase']}"
-        for p in parts
-        if p["phase"] not in ("arrived", "armed", "started", "ended", "gone")
-    ]
-    return "waits for " + ", ".join(waits) if waits else ""
-
-
-def _clock(moment: float) -> str:
-    """A moment to come by the local time; with its date, if that may be another day's."""
-    then = localtime(moment)
-    return strftime("%H:%M:%S" if then[:3] == localtime()[:3] else "%Y-%m-%d %H:%M:%S", then)

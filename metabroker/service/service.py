@@ -46,7 +46,7 @@ class DaemonService:
         self._loop = loop
         self._clock = clock
         self.predictions = Predictions(clock)
-        self.queries = Queries(store, self._waiting, self._listing)
+        self.queries = Queries(store, self._waiting, self._listing, clock)
         self.changes = Changes(loop, self.queries, executors, rules, clock, self.predictions)
         self.status = Status(loop, self.queries, rules, clock, part, retention, self.predictions)
         self.completions = Completions(self.queries)

@@ -154,8 +154,9 @@ class Status:
         return {**found, "status": {**status, **self._counted(jobs, status["queues"])}}
 
     def _counted(self, jobs: list[Job], queues: Json) -> Json:
-        """Jobs by state and queue, and for how long the oldest of each queue waits (held ones not
-        counted, nor those that stand in no queue: arrays, and who waits for other jobs); 0: none
+        """Jobs by state and queue, and for how long the oldest of each queue waits since it joined
+        that (held ones not counted, nor those that stand in no queue: arrays, and who waits for
+        other jobs; nor tasks of arrays of which only so many may be under way at once); 0: none
         does."""
         names, now = self._loop.engine.names, self._clock()
         counts = Counter([(job.queue, job.state._value_) for job in jobs])
@@ -163,11 +164,12 @@ class Status:
         for (_queue, state), count in counts.items():
             states[state] += count
         oldest: dict[int, float] = {}
+        limited = {job.id for job in jobs if job.array is not None and job.array.most}
         for job in jobs:
-            if job.state is not JobState.QUEUED or job.submit_time >= oldest.get(job.queue, now):
+            if job.state is not JobState.QUEUED or job.queued_at >= oldest.get(job.queue, now):
                 continue
-            if job.array is None and job.after is None and not job.kept:
-                oldest[job.queue] = job.submit_time
+            if job.array is None and job.after is None and not job.kept and job.of not in limited:
+                oldest[job.queue] = job.queued_at
         waits = {names.queue(queue) or "global": now - since for queue, since in oldest.items()}
         return {
             "jobs": dict(states),

@@ -189,7 +189,13 @@ def test_one_ends_while_its_database_is_away(brokers: Brokers, postgres: Postgre
     brokers.all.clear()
 
 
-def test_tokens_of_one_broker_are_those_of_all(database: str) -> None:
+def read_only(*_: object) -> None:
+    raise StoreUnavailable("the database is read-only")
+
+
+def test_tokens_of_one_broker_are_those_of_all(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     user = pwd.getpwuid(os.geteuid()).pw_name
     if os.geteuid() == 0:
         user = "nobody"
@@ -206,5 +212,12 @@ def test_tokens_of_one_broker_are_those_of_all(database: str) -> None:
     with pytest.raises(ServiceError) as caught:
         here.check(made["token"])
     assert caught.value.failure is Failure.UNAUTHENTICATED and "revoked" in caught.value.message
+    other = here.create(caller, TokenRequest(Scope.READ, 3600))
+    with monkeypatch.context() as away:
+        away.setattr(stores[1].access_tokens, "revoke", read_only)
+        with pytest.raises(ServiceError) as caught:
+            there.revoke(caller, other["id"])
+    assert "still accepted" in str(caught.value.advice)
+    assert there.check(other["token"]).caller.user == user
     for store in stores:
         store.close()

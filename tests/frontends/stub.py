@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Json = dict[str, Any]
@@ -18,6 +18,7 @@ def job(number: int, state: str = "RUNNING", **more: Any) -> Json:
         "job": number, "name": f"job{number}", "user": "anna", "state": state, "reason": "",
         "processors": 4, "shape": {}, "time_limit": 3600, "submit_time": NOW - 100,
         "start_time": started, "end_time": ended, "attempts": 1, "position": None,
+        "completion_failures": 0, "plan": None, "expected_start": None, "earliest_start": None,
         "exit_code": 0 if state == "COMPLETED" else None, "components": [part],
         "spec": {"chdir": "/w", "output": None, "error": None, "script_name": "s", "asked": []},
     }  # fmt: skip
@@ -26,8 +27,8 @@ def job(number: int, state: str = "RUNNING", **more: Any) -> Json:
 
 NODES = [{"count": 4, "processors": 16, "memory": 65536, "gpus": 0}]
 CLUSTERS = [
-    {"name": "delft", "processors": 64, "idle": 64, "nodes": NODES},
-    {"name": "lab", "processors": 8, "idle": None,
+    {"name": "delft", "processors": 64, "idle": 64, "down": 0, "drained": None, "nodes": NODES},
+    {"name": "lab", "processors": 8, "idle": None, "down": None, "drained": None,
      "nodes": [{"count": 1, "processors": 8, "memory": 1000, "gpus": 2}]},
 ]  # fmt: skip
 NAMES: Json = {
@@ -41,8 +42,12 @@ NAMES: Json = {
 class StubClient:
     """In the place of `api.client.Client`."""
 
-    def __init__(self, *jobs: Json, names: Json = NAMES) -> None:
+    def __init__(
+        self, *jobs: Json, names: Json = NAMES, clusters: Sequence[Json] = CLUSTERS
+    ) -> None:
         self.jobs = jobs
+        self.clusters = clusters
+        self.plan: Json = {}  # what a dry run answers
         self.names = names
         self.queries: list[Json] = []
         self.submitted: list[Json] = []
@@ -52,7 +57,7 @@ class StubClient:
         """Jobs by their numbers, as the daemon chooses them; and its clusters and names."""
         self.queries.append(query)
         if path in ("clusters", "names"):
-            return {"clusters": CLUSTERS, **self.names}
+            return {"clusters": self.clusters, **self.names}
         wanted = query.get("jobs")
         numbers = None if wanted is None else {int(n) for n in wanted.split(",")}
         found = [
@@ -64,6 +69,10 @@ class StubClient:
         """The next job."""
         self.submitted.append(dict(wire))
         return {"job": 17, "state": "QUEUED"}
+
+    def dry_run(self, _wire: Mapping[str, Any]) -> Json:
+        """The plan."""
+        return self.plan
 
     def change(self, job: int | str, verb: str, **body: int) -> Json:
         """What was asked is kept."""

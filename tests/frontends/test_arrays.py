@@ -120,6 +120,16 @@ def test_tasks_that_were_cancelled_are_shown_when_no_others_are_to_come(
     assert ask(daemon, "squeue", "-h", "-t", "all", "-o", "%i") == (0, told, "")
 
 
+def test_when_tasks_were_cancelled_is_not_known_while_others_run(ask: Ask) -> None:
+    array = {"tasks": "0-3", "most": 0, "left": "", "cancelled": "1-3"}
+    daemon = StubClient(job(7, "QUEUED", array=array))
+    assert ask(daemon, "squeue", "-h", "-t", "all", "-o", "%i %e %S") == (
+        0,
+        "7_[1-3] N/A N/A\n",
+        "",
+    )
+
+
 def test_scontrol_updates_what_can_change(ask: Ask) -> None:
     daemon = stub()
     assert ask(daemon, "scontrol", "update", "JobId=10", "ArrayTaskThrottle=2")[0] == 0

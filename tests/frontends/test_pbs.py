@@ -94,6 +94,14 @@ def test_qstat_as_text_as_nextflow_reads_it(ask: Ask) -> None:
     ]
 
 
+def test_a_job_whose_dependency_was_never_met_has_finished(ask: Ask) -> None:
+    never = {"on": "afterok:1", "kill": True, "never": "afterok:1"}
+    daemon = StubClient(job(9, "CANCELLED", start_time=None, dependency=never))
+    assert ask(daemon, "qstat", "-x")[1].splitlines()[-1].split()[4] == "F"
+    assert ask(daemon, "qselect", "-x", "-s", "F")[1] == "9.metabroker\n"
+    assert ask(daemon, "qselect", "-x", "-s", "H")[1] == ""
+
+
 def test_qdel_ends_with_the_codes_of_pbs(ask: Ask) -> None:
     daemon = stub()
     assert ask(daemon, "qdel", "2.metabroker", "1") == (0, "", "")

@@ -10,7 +10,7 @@ from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, short_duration
 from metabroker.frontends.sacct import parse_moment
 from tests.frontends.conftest import Ask
-from tests.frontends.stub import StubClient, job
+from tests.frontends.stub import NOW, StubClient, job
 
 ASKED = [{"option": "partition", "value": "short"}, {"option": "comment", "value": "why"}]
 SPEC = {"chdir": "/w", "output": "o.%j", "error": None, "script_name": "s.sh", "asked": ASKED}
@@ -48,6 +48,43 @@ def stub() -> StubClient:
 )  # fmt: skip
 def test_squeue(ask: Ask, words: list[str], expected: str) -> None:
     assert ask(stub(), "squeue", *words) == (0, expected, "")
+
+
+@pytest.mark.parametrize(
+    ("state", "more", "word"),
+    [
+        ("QUEUED", {"position": 0}, "Resources"),
+        ("QUEUED", {"position": None}, "None"),
+        ("FAILED", {"exit_code": None, "start_time": None}, "JobLaunchFailure"),
+        ("FAILED", {"exit_code": None}, "None"),
+        ("FAILED", {"exit_code": 2}, "NonZeroExitCode"),
+    ],
+)
+def test_the_word_for_why_is_not_that_of_something_else(
+    ask: Ask, state: str, more: dict[str, object], word: str
+) -> None:
+    one = StubClient(job(1, state, **more))
+    assert ask(one, "squeue", "-h", "-t", "all", "-o", "%r") == (0, f"{word}\n", "")
+
+
+def test_the_start_of_a_plan_is_told(ask: Ask) -> None:
+    plan = {"start": NOW + 3600, "clusters": ["delft", "lab"], "held": True}
+    planned = StubClient(job(1, "RESERVING", start_time=None, plan=plan))
+    _, out, _ = ask(planned, "squeue", "-h", "-o", "%S")
+    assert out.strip() == time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(NOW + 3600))
+
+
+def test_places_in_line_and_attempts_that_never_ran_are_no_restarts(ask: Ask) -> None:
+    for failures in (0, 2):
+        one = StubClient(job(1, attempts=7, completion_failures=failures))
+        assert f" Restarts={failures} " in ask(one, "scontrol", "show", "job", "1")[1]
+
+
+def test_scontrol_asks_for_ended_jobs_of_a_day(ask: Ask) -> None:
+    daemon = stub()
+    ask(daemon, "scontrol", "show", "job")
+    (since,) = [query["since"] for query in daemon.queries if "since" in query]
+    assert 86_000 < time.time() - since < 87_000
 
 
 def test_what_jobs_wait_for_is_told_as_slurm_does(ask: Ask) -> None:

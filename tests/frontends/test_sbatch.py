@@ -6,11 +6,12 @@ import base64
 import io
 import sys
 from pathlib import Path
+from time import localtime, strftime
 
 import pytest
 
 from tests.frontends.conftest import Ask
-from tests.frontends.stub import StubClient
+from tests.frontends.stub import NOW, StubClient
 
 
 @pytest.fixture
@@ -19,6 +20,18 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "job.sh"
     path.write_text("#!/bin/sh\n#SBATCH -n 2 -J mine -q low\n#SBATCH --mem=1G\ntrue\n")
     return path
+
+
+@pytest.mark.usefixtures("script")
+@pytest.mark.parametrize("expected", [None, {"earliest": NOW, "likely": NOW + 60, "latest": NOW}])
+def test_a_test_tells_processors_and_the_likely_start(
+    ask: Ask, expected: dict[str, float] | None
+) -> None:
+    daemon, parts = StubClient(), [{"processors": 32}, {"processors": 8}]
+    daemon.plan = {"components": parts, "earliest_start": NOW, "expected_start": expected}
+    when = strftime("%Y-%m-%dT%H:%M:%S", localtime(NOW + 60 if expected else NOW))
+    told = f"sbatch: Job to start at {when} using 40 processors\n"
+    assert ask(daemon, "sbatch", "--test-only", "job.sh") == (0, "", told)
 
 
 @pytest.mark.usefixtures("script")

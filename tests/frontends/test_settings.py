@@ -7,7 +7,7 @@ import pytest
 
 from metabroker import __version__
 from tests.frontends.conftest import Ask
-from tests.frontends.stub import NAMES, StubClient
+from tests.frontends.stub import CLUSTERS, NAMES, StubClient
 
 SHORT = """\
 PartitionName=short
@@ -54,10 +54,31 @@ def test_partitions_of_one_cluster(ask: Ask) -> None:
     told = "there is no cluster mars"
     assert ask(stub(), "scontrol", "show", "partition", "-M", "mars")[2] == told
     assert ask(stub(), "sinfo", "-M", "mars")[2] == told
-    assert ask(stub(), "sinfo", "-h", "-M", "lab", "-o", "%P %C") == (0, "batch* 8/0/0/8\n", "")
+    assert ask(stub(), "sinfo", "-h", "-M", "lab", "-o", "%P %C") == (0, "batch* 0/0/8/8\n", "")
     _, out, _ = ask(stub(), "sinfo", "-M", "lab,delft", "-o", "%R %D")
     lab, delft = "PARTITION NODES\nbatch 1\n", "PARTITION NODES\nbatch 4\nshort 4\n"
     assert out == f"CLUSTER: lab\n{lab}\nCLUSTER: delft\n{delft}"
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        ({"idle": 64}, "0/64/0/64 idle"),
+        ({"idle": 16}, "48/16/0/64 mix"),
+        ({"idle": 0}, "64/0/0/64 alloc"),
+        ({"idle": 16, "down": 8}, "40/16/8/64 mix"),
+        ({"idle": 56, "down": 8}, "0/56/8/64 idle"),
+        ({"idle": 0, "down": 64}, "0/0/64/64 down"),
+        ({"idle": None, "down": None}, "0/0/64/64 unk"),
+        ({"idle": 64, "drained": {"by": "root"}}, "0/0/64/64 drain"),
+        ({"idle": 16, "drained": {"by": "root"}}, "48/0/16/64 drng"),
+    ],
+)
+def test_processors_that_are_down_drained_or_unknown_are_not_shown_as_allocated(
+    ask: Ask, state: dict[str, object], shown: str
+) -> None:
+    one = StubClient(clusters=[{**CLUSTERS[0], **state}, CLUSTERS[1]])
+    assert ask(one, "sinfo", "-h", "-p", "short", "-o", "%C %t") == (0, f"{shown}\n", "")
 
 
 def test_sinfo_tells_the_longest_time(ask: Ask) -> None:

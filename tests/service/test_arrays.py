@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,4 +108,21 @@ def test_the_oldest_of_a_queue_is_no_array_whose_tasks_run_and_nobody_who_waits_
     for _ in range(2):  # one of them has room
         house.submit(script=SCRIPT, processors=Processors(single=62))
     assert 0 < read(house.service, "status")["oldest_wait"]["global"] < 20
+    (house.folder / "wait").unlink()
+
+
+def test_what_was_held_or_is_the_next_task_of_an_array_has_not_waited_since_its_submission(
+    house: House,
+) -> None:
+    (house.folder / "wait").touch()
+    house.submit(script=SCRIPT, processors=Processors(single=64))
+    house.submit(script=SCRIPT, processors=Processors(single=64), array="0-1%1")
+    eventually(lambda: len(read(house.service, "queue")["jobs"]) == 3)
+    assert read(house.service, "status")["oldest_wait"]["global"] == 0
+    held = house.submit(script=SCRIPT, processors=Processors(single=64), hold=True)["job"]
+    (submitted,) = read(house.service, "records", jobs=[held])["jobs"]
+    time.sleep(0.3)
+    house.api.release(ANNA, held)
+    waited = read(house.service, "status")["oldest_wait"]["global"]
+    assert 0 < waited < time.time() - submitted["submit_time"] - 0.2
     (house.folder / "wait").unlink()

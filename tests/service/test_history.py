@@ -97,6 +97,11 @@ def test_a_removed_job_is_said_to_be_no_longer_kept(store: Store) -> None:
     assert queries.job(4)["events_kept"]
 
 
+def test_records_are_of_a_moment_by_the_clock_of_the_store(store: Store) -> None:
+    told = Queries(store, lambda _rows: {}, no_lists, lambda: 77.0).records(jobs=[4])
+    assert told["time"] == 77.0
+
+
 def test_a_job_whose_events_were_removed_says_so(store: Store) -> None:
     due = store.ended.batch(What.EVENTS, 15.0, FIRST, 10, 1 << 20)
     assert due is not None

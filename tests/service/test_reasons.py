@@ -22,7 +22,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
 from metabroker.runtime.asked import Item
 from metabroker.runtime.engine import Engine
-from metabroker.service import reasons
+from metabroker.service import reasons, under_way
 from metabroker.service.cluster_view import cluster_views
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked
@@ -69,6 +69,33 @@ def test_two_components_may_have_what_is_idle_where_others_wait() -> None:
     _it, found = waiting(BOTH[0], Observed(1, wanted), want(40, on="delft"), pair)
     assert found[2].reason.startswith("asks for 8+60 processors; idle: ")
     assert "others wait" not in found[2].reason
+
+
+def test_clusters_that_a_job_can_never_go_to_are_told_as_such() -> None:
+    job = NewJob("anna", "job", Request((8,)), 600, closed=frozenset({1}))
+    it, _found = waiting(Observed(0, Snapshot(NOW, 64, 64, 60)), BOTH[1])
+    plan = it.broker.view.at(NOW).plan(job)
+    assert reasons.preview(it.broker.view, job, plan, NOW) == (
+        "asks for 8 processors; idle: delft 4 (0 s ago), leiden 32 (0 s ago; this job cannot run "
+        "there)"
+    )
+    it.process([ClusterUnreachable(0, "no route"), ClusterUnreachable(1, "no route")], NOW)
+    plan = it.broker.view.at(NOW).plan(job)
+    told = reasons.preview(it.broker.view, job, plan, NOW)
+    assert "delft" in told and "leiden" not in told
+
+
+def test_what_was_refused_before_a_job_stood_in_line_is_no_matter_of_that_attempt() -> None:
+    wanted = replace(looked(1, NOW, 32).snapshot, busy=32, waiting=20)
+    it, _found = waiting(*BOTH, want(8, on="leiden"))
+    (component,) = it.broker.view.jobs[1].components
+    it.process([Refused(component.ref, Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW)
+    it.process([Cleaned(component.ref), Observed(1, wanted)], NOW + 1)
+    it.process([Observed(1, replace(wanted, taken_at=NOW + 60))], NOW + 60)
+    assert it.broker.view.jobs[1].line
+    told = reasons.of(it.broker.view, NOW + 60, [1])[1].reason
+    assert told.startswith("in line at leiden ")
+    assert told.endswith("(before: component 0 in leiden: nodes are busy)")
 
 
 def test_behind_others() -> None:
@@ -253,8 +280,8 @@ def test_why_a_placed_job_does_not_run(parts: list[tuple[str, str, str, str]], r
             {"cluster": c, "phase": p, "step": s, "detail": d, **same} for c, p, s, d in parts
         ],
     }
-    assert reasons.in_attempt(row) == reason
-    assert reasons.in_attempt(row | {"reason": "cancelled by anna"}) == "cancelled by anna"
+    assert under_way.why_not_yet(row) == reason
+    assert under_way.why_not_yet(row | {"reason": "cancelled by anna"}) == "cancelled by anna"
 
 
 def kept(cluster: int, later: float, name: str = "cables", *, maintenance: bool = True) -> Item:
@@ -328,9 +355,9 @@ def test_a_planned_job_says_when_and_where_it_starts() -> None:
     ]
     row = {"reason": "", "attempt": 2, "state": "RESERVING", "components": parts}
     at = strftime("%Y-%m-%d %H:%M:%S", localtime(tomorrow))
-    assert reasons.in_attempt(row) == f"is to start {at} in delft and leiden"
+    assert under_way.why_not_yet(row) == f"is to start {at} in delft and leiden"
     parts[1]["reservation"] = True
-    assert reasons.in_attempt(row) == f"starts {at} in delft and leiden"
+    assert under_way.why_not_yet(row) == f"starts {at} in delft and leiden"
 
 
 def test_a_step_is_unanswered_until_its_answer_has_come() -> None:

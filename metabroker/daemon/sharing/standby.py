@@ -58,7 +58,7 @@ class StandbyService:
     ) -> None:
         """`own`: what it says of itself in its status; `lease`: for how many seconds one leads."""
         self._store = store
-        self._queries = Queries(store, self._asked_places, self._listing)
+        self._queries = Queries(store, self._asked_places, self._listing, clock)
         self._client = client
         self._clock = clock
         self._own = own

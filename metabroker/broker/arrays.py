@@ -171,6 +171,7 @@ class Arrays:
             stages_in=job.stages_in,
             stages_out=job.stages_out,
             closed=job.closed,
+            closed_to_come=job.closed_to_come,
             excluded=job.closed,
             max_latency=job.max_latency,
             split=job.split,

@@ -214,6 +214,7 @@ class Job:
     stages_in: bool = False
     stages_out: bool = False
     closed: frozenset[int] = frozenset()  # clusters that cannot be asked for all that it asks for
+    closed_to_come: tuple[str, ...] = ()  # the same, of clusters that are not configured now
     excluded: frozenset[int] = frozenset()  # clusters that will never accept it, closed or not
     uncertain: str | None = None
     """The backup (its time, in words) in which the present attempt stood when the store came back

@@ -99,7 +99,8 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "stages_out": job.stages_out,
         "uncertain": job.uncertain,
         "shape": job.shape.given() or None,
-        "closed": [names.names[cluster] for cluster in sorted(job.closed)] or None,
+        "closed": [*(names.names[cluster] for cluster in sorted(job.closed)), *job.closed_to_come]
+        or None,
         "dependency": dependency_row(job),
         "max_latency": job.max_latency,
         "split": split_row(job),
@@ -201,6 +202,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         uncertain=row["uncertain"],
         shape=Shape(**(row["shape"] or {})),
         closed=closed,
+        closed_to_come=tuple(name for name in row["closed"] or () if name not in names.names),
         excluded=closed,
         after=parse_dependency(waits["on"], kill=waits["kill"]) if waits else None,
         never=waits["never"] if waits else "",

@@ -35,7 +35,7 @@ from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, event_row, job_of, job_row
 from .schema import bring_up_to_date
 from .systems import DRAINED, LINKS, SYSTEMS, Systems, told
-from .tables import live, not_gone, of_jobs_in_line, of_present_attempt
+from .tables import live, unfinished
 
 _EVENTS = insert(tables.events)
 _MEMORY = "policy memory"
@@ -215,7 +215,7 @@ class Store:
         c, active = tables.jobs.c, live()
         with self._guard(), self._engine.connect() as connection:
             where = select(tables.components.c.cluster)
-            owed = union(where.where(not_gone()), where.where(of_present_attempt()))
+            owed = union(*(where.where(each) for each in unfinished()))
             used = set(connection.execute(owed).scalars())
             for column in (c.queue, c.local, c.home):
                 used.update(connection.execute(select(column).where(active).distinct()).scalars())
@@ -231,10 +231,8 @@ class Store:
         with self._guard(), self._engine.connect() as connection:
             open_ = select(tables.jobs).where(live()).order_by(tables.jobs.c.id)
             jobs = list(_readable(rows_of(connection, open_), "id", job_of, names, unreadable))
-            # Each by an index of its own: together they would be looked for in all that ended.
             parts = select(tables.components)
-            which = (not_gone(), of_present_attempt(), of_jobs_in_line())
-            wanted = union(*(parts.where(each) for each in which))
+            wanted = union(*(parts.where(each) for each in unfinished()))
             ordered = wanted.order_by("job", "attempt", "component")
             rows = rows_of(connection, ordered)
             components = list(_readable(rows, "job", component_of, names, unreadable))

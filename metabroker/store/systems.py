@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, case, insert, select, update
+from sqlalchemy import Connection, Engine, case, insert, or_, select, update
 
 from metabroker.broker.drained import Drained
 from metabroker.broker.identities import System
@@ -22,7 +22,7 @@ from metabroker.submission.inputs import Inputs, parse_input
 from . import tables
 from .database import Guard, Part
 from .leadership import Leadership
-from .tables import not_gone, of_present_attempt
+from .tables import unfinished
 
 SYSTEMS = "systems"
 DRAINED = "drained"
@@ -99,7 +99,7 @@ def _of_new_names(links: Iterable[Link], names: Mapping[str, str]) -> list[dict[
 def _rename(connection: Connection, names: Mapping[str, str], now: float) -> None:
     """`names`: new ones by old ones, which may change places; `now`: in Unix seconds."""
     j, c = tables.jobs.c, tables.components.c
-    under_way = not_gone() | of_present_attempt()
+    under_way = or_(*unfinished())
     moved = connection.execute(
         select(c.job, c.attempt, c.component, c.cluster).where(under_way, c.cluster.in_(names))
     ).all()
@@ -108,11 +108,13 @@ def _rename(connection: Connection, names: Mapping[str, str], now: float) -> Non
         changed = case(dict(names), value=column, else_=column)
         of_these = j.state.not_in(_ENDED) & column.in_(names)
         connection.execute(update(tables.jobs).where(of_these).values({column.name: changed}))
-    ordered = select(j.id, j.clusters).where(j.state.not_in(_ENDED), j.clusters.is_not(None))
-    for job, wanted in connection.execute(ordered).all():
-        new = [names.get(name, name) for name in wanted or ()]
-        if new != list(wanted or ()):
-            connection.execute(update(tables.jobs).where(j.id == job).values(clusters=new))
+    for column in (j.clusters, j.closed):
+        listed = select(j.id, column).where(j.state.not_in(_ENDED), column.is_not(None))
+        for job, wanted in connection.execute(listed).all():
+            new = [names.get(name, name) for name in wanted or ()]
+            if new != list(wanted or ()):
+                of_job = update(tables.jobs).where(j.id == job)
+                connection.execute(of_job.values({column.name: new}))
     _of_inputs(connection, names)
     changed = case(dict(names), value=c.cluster, else_=c.cluster)
     connection.execute(

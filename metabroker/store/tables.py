@@ -243,6 +243,12 @@ def of_jobs_in_line() -> Any:
     return tuple_(c.job, c.attempt).in_(stands.where(not_gone(other), queued))
 
 
+def unfinished() -> tuple[Any, ...]:
+    """The components that a broker goes on with. Each condition has an index of its own: together
+    they would be looked for in all that ended."""
+    return not_gone(), of_present_attempt(), of_jobs_in_line()
+
+
 def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:
     return Index(name, *columns, sqlite_where=condition, postgresql_where=condition)
 

@@ -55,3 +55,35 @@ def test_names_may_change_places_and_what_has_ended_keeps_its_own(store: Store) 
     assert [event["what"] for event in store.jobs.events(2)] == ["cluster renamed"] * 2
     found = store.recover(ClusterNames(["delft", "leiden", "lab"]))
     assert not found.unreadable
+
+
+def test_clusters_that_are_closed_to_a_job_go_by_their_new_names(store: Store) -> None:
+    store.commit(batch(job(1, closed=frozenset({1}))), NAMES)
+    store.systems.rename({"delft": "leiden", "leiden": "delft"}, store.term, 5.0)
+    (found,) = store.recover(ClusterNames(["delft", "leiden", "lab"])).jobs
+    assert found.closed == found.excluded == {0}
+
+
+def test_a_cluster_that_is_configured_again_is_still_closed_to_a_job(store: Store) -> None:
+    store.commit(batch(job(1, closed=frozenset({0, 1}))), NAMES)
+    without = ClusterNames(["delft", "lab"])
+    (found,) = store.recover(without).jobs
+    assert found.closed == {0}
+    found.reason = "it was written meanwhile"
+    store.commit(batch(found, accepted=[]), without)
+    (again,) = store.recover(ClusterNames(["lab", "leiden", "delft"])).jobs
+    assert (again.reason, again.closed) == (found.reason, {1, 2})
+
+
+def test_where_a_job_in_line_has_stood_before_has_the_new_name_too(store: Store) -> None:
+    siblings = [
+        component(1, 0, cluster=0, reserves=False, phase=Phase.SUBMITTED, step=Step.NONE),
+        component(1, 1, cluster=1, reserves=False, phase=Phase.GONE, step=Step.NONE),
+    ]
+    waits = job(1, attempt=1, siblings=2, request=Request((16,)))
+    store.commit(batch(waits, components=siblings), NAMES)
+    assert store.referred_clusters() == {"delft", "leiden"}
+    store.systems.rename({"leiden": "utrecht"}, store.term, 5.0)
+    found = store.recover(ClusterNames(["delft", "utrecht", "lab"]))
+    assert not found.unreadable
+    assert [each.cluster for each in found.components] == [0, 1]

@@ -156,7 +156,8 @@ class Requests:
         job.by = event.by
         told = "all" if event.tasks is None else str(event.tasks)[:_LONGEST_TOLD]
         self._state.outbox.note(now, job, "cancel", by=event.by, tasks=told)
-        array.ending = TaskSet.of(task for task in array.live if task in array.ending | wanted)
+        ending = array.ending
+        array.ending = TaskSet.of(t for t in array.live if t in ending or t in wanted)
         found.sort(key=lambda number: number not in array.waiting)  # none of these starts any more
         for number in found[: self._state.settings.slice]:
             self._cancel_task(number, now)

@@ -43,7 +43,7 @@ def sending(
     its file server ends, or finds that they are gone.
 
     Raises:
-        ClusterRefusal: one cannot be read (INVALID), or not be written.
+        ClusterRefusal: one cannot be read (OWN, or BUSY: for now), or not be written.
         UnknownOutcome: the connection broke; what is whole is not sent again.
     """
     work = work_folder(request.gate)
@@ -77,7 +77,7 @@ def _send(
     files: Files, home: SubmitDirectory, request: StageRequest, source: Listed, new: str, part: int
 ) -> Operation[None]:
     for offset in _offsets(source.size, part):
-        with _near(source.path, "cannot be sent"):
+        with _near(source.path, "cannot be sent", theirs=Cause.OWN):
             content = home.get(request.folder, source, offset, part)
         with _far(f"cannot write {source.path}"):
             files.put(new, offset, content, executable=source.executable)
@@ -168,10 +168,10 @@ def _fetch(
 
 
 def _source(home: SubmitDirectory, folder: str, name: str) -> Listed:
-    with _near(name, "cannot be sent"):
+    with _near(name, "cannot be sent", theirs=Cause.OWN):
         found = home.look(folder, name)
     if found is None:
-        raise ClusterRefusal(Cause.INVALID, f"{name} cannot be sent: it is not in {folder}")
+        raise ClusterRefusal(Cause.OWN, f"{name} cannot be sent: it is not in {folder}")
     return found
 
 
@@ -194,8 +194,11 @@ def _sound(path: str) -> bool:
 
 
 @contextlib.contextmanager
-def _near(name: str, what: str, *, begun: bool = False) -> Iterator[None]:
-    """Something about the user's own files. `begun`: with what has come of one so far."""
+def _near(
+    name: str, what: str, *, begun: bool = False, theirs: Cause = Cause.INVALID
+) -> Iterator[None]:
+    """Something about the user's own files. `begun`: with what has come of one so far; `theirs`:
+    what it is where the user can mend it, which is no matter of any cluster."""
     try:
         yield
     except CommandLost as lost:
@@ -203,7 +206,7 @@ def _near(name: str, what: str, *, begun: bool = False) -> Iterator[None]:
     except OSError as error:
         if begun and isinstance(error, FileNotFoundError):
             raise UnknownOutcome(f"{name} {what}: another try has removed its parts") from error
-        cause = Cause.INVALID if error.errno in _THEIRS else Cause.BUSY
+        cause = theirs if error.errno in _THEIRS else Cause.BUSY
         raise ClusterRefusal(cause, f"{name} {what}: {error.strerror}") from error
 
 

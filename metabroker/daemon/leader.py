@@ -141,7 +141,10 @@ class Leader:
     def reconfigure(self, config: Config, rules: Authorization) -> None:
         """Take over what users are held against."""
         self.service.govern(rules)
-        self.loop.ask(lambda: self._limit(config))
+        try:
+            self.loop.ask(lambda: self._limit(config))
+        except TimeoutError:  # it is busy: the question stays in its line
+            log.warning("configuration: the limits change once the core has time for it")
 
     def _limit(self, config: Config) -> None:
         """In the core's thread: what the limits are now."""

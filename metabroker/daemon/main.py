@@ -15,6 +15,7 @@ from metabroker.access.audit import AuditError
 from metabroker.access.tls import TlsError
 from metabroker.api.sockets import SocketError
 from metabroker.config import ConfigErrors
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.model import Config
 from metabroker.daemon.sharing.reexec import reap_former, reexec
 from metabroker.paths import without_front_ends
@@ -115,7 +116,10 @@ def _reload(daemon: Daemon, again: Read) -> None:
         for error in found.errors:
             log.error("the new configuration is not applied: %s", error)
         return
-    daemon.reconfigure(config)
+    try:
+        daemon.reconfigure(config)
+    except ConfigRefusal as error:  # a file of users has changed since it was checked
+        log.error("the new configuration is not applied: %s", error)
 
 
 def _complain(error: Exception) -> int:

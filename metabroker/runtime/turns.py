@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import Tick
+from metabroker.broker.events import ClusterUnreachable, Observed, Tick
 from metabroker.store import StoreUnavailable
 
 from .asked import Ask, AskToSubmit, Item
@@ -167,7 +167,20 @@ class Turns:
             elif isinstance(item, Ask | AskToSubmit):
                 item.answer(StoreUnavailable(self.trouble or ""))
             else:
-                self._kept.append(item)
+                self._keep(item)
+
+    def _keep(self, item: Item) -> None:
+        """Of each cluster the last listing alone: they may come for days."""
+        if isinstance(item, Observed | ClusterUnreachable):
+            self._kept = [kept for kept in self._kept if not _outdates(item, kept)]
+        self._kept.append(item)
+
+
+def _outdates(look: Observed | ClusterUnreachable, kept: Item) -> bool:
+    """Whether a look at a cluster makes what was kept useless."""
+    if isinstance(kept, Observed | ClusterUnreachable):
+        return type(kept) is type(look) and kept.cluster == look.cluster
+    return False
 
 
 def _answer(question: Question) -> None:

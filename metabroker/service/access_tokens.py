@@ -197,6 +197,7 @@ class AccessTokens:
             self._stored(lambda: self._rows.forget(before))
         for id in old:
             del self._known[id]
+            self._noted.pop(id, None)
 
     def _note_use(self, row: TokenRow, now: float) -> None:
         """When it was last used, to the minute: not every request writes to the store."""

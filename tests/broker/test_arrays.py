@@ -312,23 +312,6 @@ def test_a_task_that_waits_for_its_turn_is_cancelled(it: Bench) -> None:
     assert state(it, array) == ("CANCELLED", 0)
 
 
-def test_an_array_is_cancelled_some_tasks_in_each_turn_also_over_a_restart(it: Bench) -> None:
-    it.settings = replace(it.settings, array_ahead=30)
-    restart(it)
-    array = submit(it, "0-29")
-    it.broker.handle(CancelJob(array, "u"), it.now)
-    it.settle()
-    ended = [task for task, told in tasks(it, array).items() if told == "CANCELLED"]
-    assert len(ended) == 5 and min(ended) >= SIZE  # none that waits is started meanwhile
-    restart(it)
-    for number in list(it.broker.view.jobs):
-        if number != array:
-            it.handle(Cleaned(Ref(number, 1, 0)), Discarded(Ref(number, 1, 0)))
-    it.ticks(0)
-    assert set(tasks(it, array).values()) == {"CANCELLED"}
-    assert state(it, array)[0] == "CANCELLED"
-
-
 @pytest.mark.parametrize("restarts", [False, True])
 def test_a_single_task_is_waited_for(it: Bench, restarts: bool) -> None:
     array = submit(it, "0-19")

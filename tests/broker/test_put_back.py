@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker import tokens
@@ -82,3 +84,29 @@ def test_one_that_has_left_the_barrier_is_not_waited_for_either(restarted: bool)
 def test_one_that_waits_at_the_barrier_is_waited_for_as_long_as_the_barrier() -> None:
     script = submitted("arrived 1.1.0")
     assert [shown(script, NativeState.PENDING) for _ in range(4)] == [[]] * 4
+
+
+@pytest.mark.parametrize("how", ["cancel 1", "ended"])
+def test_nothing_is_remembered_of_a_job_that_was_stuck_and_has_ended(how: str) -> None:
+    script = Script()
+    for line in ("begin clusters=delft:64", "look delft", "submit n=16"):
+        script.play(line)
+    bench = script.bench
+    assert bench is not None
+    bench.handle(Submitted(REF, "100"))
+    token = tokens.make(bench.broker.settings.instance, REF)
+    stuck = NativeJob(
+        "100", None, NativeState.PENDING, "PENDING", 16, reason="PartitionDown", stuck=True
+    )
+    for job in (stuck, replace(stuck, state=NativeState.ENDED, word="COMPLETED", stuck=False)):
+        bench.now += 10
+        bench.handle(Observed(0, Snapshot(bench.now, 64, 64, 64, jobs={token: job})))
+        if job is stuck:
+            assert bench.broker._saga.reconciliation._stuck
+            if how != "ended":
+                script.play(how)
+    for line in ("cleaned 1.1.0", "discarded 1.1.0"):
+        script.play(line)
+    bench.now += 10
+    bench.handle(Observed(0, Snapshot(bench.now, 64, 64, 64)))
+    assert not bench.broker._saga.reconciliation._stuck

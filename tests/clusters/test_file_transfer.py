@@ -190,7 +190,7 @@ def test_what_ends_a_step_ends_the_transfer(
 
 
 def test_a_file_that_is_not_there_or_changes_is_its_users_matter(folder: Path) -> None:
-    with refused(Cause.INVALID, "none cannot be sent: it is not in"):
+    with refused(Cause.OWN, "none cannot be sent: it is not in"):
         carried(sending(Shaky(), LocalSubmitDirectory(), stage(folder, "none"), 100))
     source, files = folder / "submit" / "in", Shaky()
     source.write_bytes(b"x" * 300)
@@ -199,7 +199,7 @@ def test_a_file_that_is_not_there_or_changes_is_its_users_matter(folder: Path) -
         source.write_bytes(b"y" * 301)
 
     files.fails = changes
-    with refused(Cause.INVALID, "it was changed while it was sent"):
+    with refused(Cause.OWN, "it was changed while it was sent"):
         carried(sending(files, LocalSubmitDirectory(), stage(folder, "in"), 100))
 
 

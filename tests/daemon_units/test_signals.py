@@ -10,9 +10,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import pytest
 
+from metabroker.config.errors import ConfigRefusal
+from metabroker.daemon import main
+from metabroker.daemon.leader import Leader
 from metabroker.daemon.signals import Signals
 
 # The first thread counts, and comes to no handler meanwhile.
@@ -165,3 +169,29 @@ def test_a_wrong_name_of_the_pipe_harms_nothing(named: str) -> None:
         text=True,
     )
     assert done.stdout == "False\n", done.stderr
+
+
+def test_a_reload_that_cannot_be_applied_ends_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    daemon = mock.Mock(summary="", alive=True, replaced=False)
+    daemon.reconfigure.side_effect = ConfigRefusal("the file of users is no mapping", "write one")
+    signals = mock.Mock(stop=False, reload=True)
+    signals.wait.side_effect = lambda _seconds: setattr(signals, "stop", not signals.reload)
+    main._keep_serving(daemon, mock.Mock(), signals, mock.Mock())
+    daemon.reconfigure.assert_called_once()
+    assert "is not applied: the file of users" in caplog.text
+
+
+def test_limits_that_a_busy_core_does_not_take_at_once_are_left_in_its_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked = []
+
+    def busy(question: object) -> None:
+        asked.append(question)
+        raise TimeoutError
+
+    leader = mock.Mock(loop=mock.Mock(ask=busy))
+    Leader.reconfigure(leader, mock.Mock(), mock.Mock())
+    assert len(asked) == 1 and "once the core has time" in caplog.text

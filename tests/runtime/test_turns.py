@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import ClusterUnreachable, Tick
+from metabroker.broker.events import Arrived, ClusterUnreachable, Observed, Tick
+from metabroker.broker.observation import Snapshot
+from metabroker.broker.tokens import Ref
 from metabroker.runtime.turns import BATCH, CONFIRM, Question, Turns
+from metabroker.store import StoreUnavailable
 
 
 class Engine:
@@ -21,11 +25,21 @@ class Engine:
         self.busy = False
         self.turns: list[list[Any]] = []
         self.confirmed = 0
+        self.away = 4  # times that the store cannot be written again
         self.broker = SimpleNamespace(next_time=lambda: 0.0 if self.busy else None)
 
     def process(self, items: Iterable[Any], _now: float) -> Sequence[Effect]:
         self.turns.append(list(items))
         return ()
+
+    def flush(self) -> Sequence[Effect]:
+        self.away -= 1
+        if self.away > 0:
+            raise StoreUnavailable("the disk is full")
+        return ()
+
+    def leave_open(self, _why: str) -> None:
+        """Nobody waits for an answer."""
 
     def confirm(self) -> None:
         self.confirmed += 1
@@ -93,3 +107,25 @@ def test_the_store_is_asked_from_time_to_time_whether_it_went_back(engine: Engin
         turns.turn()
         asked.append(engine.confirmed)
     assert asked == [0, 0, 1, 1, 2, 3, 3], "where the clock was set back too"
+
+
+def test_while_the_store_is_away_the_last_listing_of_each_cluster_is_kept(engine: Engine) -> None:
+    times = count(100.0, 60.0)
+    turns = Turns(engine, lambda: next(times), lambda _effects: None)  # type: ignore[arg-type]
+    turns.trouble, arrived = "the disk is full", Arrived(Ref(1, 1, 0))
+    last = [Observed(cluster, Snapshot(9.0, 8, 8, 0)) for cluster in (0, 1)]
+    for number in range(3):
+        for cluster in (0, 1):
+            turns.add(Observed(cluster, Snapshot(float(number), 8, 8, 0)))
+            turns.add(ClusterUnreachable(cluster, str(number)))
+        turns.turn()
+    turns.add(arrived)
+    for look in last:
+        turns.add(look)
+    turns.turn()
+    turns.turn()
+    assert engine.turns[-1][:5] == [
+        *(ClusterUnreachable(cluster, "2") for cluster in (0, 1)),
+        arrived,
+        *last,
+    ]

@@ -63,6 +63,9 @@ class Reconciliation:
     def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:
         """A poll has succeeded; the ledger has its snapshot."""
         most, live = self._state.settings.slice, self._claims.live[cluster]
+        if self._stuck:
+            known = self._claims.known
+            self._stuck = {ref: since for ref, since in self._stuck.items() if ref in known}
         degraded = [self._parsed(t) for t, r in snapshot.reservations.items() if r.degraded]
         shown = [
             ref

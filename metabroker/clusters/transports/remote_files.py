@@ -19,6 +19,7 @@ Run = Callable[[Command], Completed]
 
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 _TYPES = {"d": stat.S_IFDIR, "l": stat.S_IFLNK}
+_MOST_BELIEVED = 4096  # folders whose ways are remembered as sound
 _MOST_TOLD = 32_000_000  # bytes of what a tree is told in
 
 # Each is one step. None goes through a link in the last part of its path, nor, since the gate is
@@ -155,6 +156,8 @@ class CommandFiles:
         at each time."""
         now = time.monotonic()
         if self._believed.get(root, 0.0) <= now:
+            if len(self._believed) >= _MOST_BELIEVED:
+                self._believed.clear()
             examine(root, self._look, self._owners, self._private)
             self._believed[root] = now + ROOT_BELIEVED
 

@@ -23,7 +23,8 @@ from .sftp_steps import Listing, Ways
 from .trust import split
 
 _MOST_LISTINGS = 5
-_MOST_KEPT = 4096  # files whose content is remembered
+_MOST_KEPT = 4096  # files whose content is remembered, and
+_LARGEST_KEPT = 1024  # bytes of each: records are so small, other files are read once
 
 
 class UserFiles(SessionFiles):
@@ -107,6 +108,8 @@ class UserFiles(SessionFiles):
                 return
             self._ways.forget(path)
             steps.remove(sftp, path)
+            for file in [each for each in self._kept if each.startswith(f"{path}/")]:
+                del self._kept[file]
             if way.gates == len(way.parts) == 2:
                 with contextlib.suppress(OSError):
                     sftp.rmdir(os.path.dirname(path))
@@ -151,7 +154,7 @@ class UserFiles(SessionFiles):
             content: bytes = opened.read(MOST_BYTES)
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        if len(content) == file.st_size:
+        if len(content) == file.st_size and len(content) <= _LARGEST_KEPT:
             self._kept[path] = (mark, content)
         return content
 

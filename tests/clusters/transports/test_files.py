@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.clusters.transports.base import Files, Listed, Transport
+from metabroker.clusters.transports import remote_files
+from metabroker.clusters.transports.base import Completed, Files, Listed, Transport
 from metabroker.clusters.transports.remote_files import CommandFiles
 from metabroker.clusters.transports.sftp import SftpFiles
 from tests.testbed.sshd import account
@@ -147,3 +148,16 @@ def test_a_folder_is_renamed_with_all_in_it(files: Files, place: Path) -> None:
     assert files.rename(str(place / "gate" / "work"), str(place / "kept")) is True
     assert (place / "kept" / "deep" / "file").read_bytes() == b"result"
     assert files.rename(str(place / "gate" / "work"), str(place / "kept")) is False
+
+
+def test_of_ways_that_were_looked_at_only_so_many_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = []
+    monkeypatch.setattr(remote_files, "examine", lambda root, *_: looked.append(root))
+    files = CommandFiles(lambda _command: Completed(0, "", ""))
+    for number in range(10_000):
+        files._believe(f"/home/anna/run-{number}")
+    assert len(looked) == 10_000 and len(files._believed) <= 4096
+    files._believe("/home/anna/run-9999")
+    assert len(looked) == 10_000

@@ -253,3 +253,21 @@ def test_one_look_is_one_round_trip(far: MakeFar, sshd: Sshd, place: Path) -> No
     asked.clear()
     gates.look([*found, "/none/1", "/none/2"])
     assert len(asked) == 1
+
+
+def test_many_gates_are_read_some_at_a_time(far: MakeFar, sshd: Sshd, place: Path) -> None:
+    """A shell that is told all of them at once needs ever longer for each."""
+    transport = far(reach(sshd))
+    asked: list[Command] = []
+    run = transport.run
+
+    def counted(command: Command) -> Completed:
+        asked.append(command)
+        return run(command)
+
+    gates = Gates(CommandFiles(counted))
+    last = at(gates, place, Position.RUN)
+    asked.clear()
+    found = gates.look([*(f"/none/{number}" for number in range(450)), last])
+    assert found.keys() == {last}
+    assert len(asked) == 3 and max(len(command.argv) for command in asked) < 220

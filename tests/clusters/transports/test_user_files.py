@@ -218,3 +218,18 @@ def _program(name: str) -> str:
     found = shutil.which(name)
     assert found is not None
     return found
+
+
+def test_of_what_was_read_little_is_remembered_and_nothing_of_a_folder_that_is_removed(
+    files: UserFiles, tmp_path: Path
+) -> None:
+    folder = tmp_path / ".metabroker" / "mb-1"
+    files.make_folder(str(folder))
+    for number in range(20):
+        files.write(f"{folder}/out.{number}", b"x" * 60_000)
+        files.write(f"{folder}/ended", b"0\n")
+        files.bulk_read([str(folder)], [f"out.{number}", "ended"])
+    assert sum(len(content) for _mark, content in files._kept.values()) < 1000
+    assert files._kept
+    files.remove_tree(str(folder))
+    assert not files._kept

@@ -1,0 +1,54 @@
+"""Arrays that are cancelled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from metabroker.broker.events import CancelJob, Cleaned, Discarded
+from metabroker.broker.tokens import Ref
+from metabroker.submission.tasks import TaskSet
+
+from .bench import Bench
+from .test_arrays import SIZE, it, restart, state, submit, tasks
+
+__all__ = ["it"]
+
+
+def test_an_array_is_cancelled_some_tasks_in_each_turn_also_over_a_restart(it: Bench) -> None:
+    it.settings = replace(it.settings, array_ahead=30)
+    restart(it)
+    array = submit(it, "0-29")
+    it.broker.handle(CancelJob(array, "u"), it.now)
+    it.settle()
+    ended = [task for task, told in tasks(it, array).items() if told == "CANCELLED"]
+    assert len(ended) == 5 and min(ended) >= SIZE  # none that waits is started meanwhile
+    restart(it)
+    for number in list(it.broker.view.jobs):
+        if number != array:
+            it.handle(Cleaned(Ref(number, 1, 0)), Discarded(Ref(number, 1, 0)))
+    it.ticks(0)
+    assert set(tasks(it, array).values()) == {"CANCELLED"}
+    assert state(it, array)[0] == "CANCELLED"
+
+
+def test_to_cancel_an_array_costs_as_much_for_each_task_however_many_there_are(
+    it: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it.settings = replace(it.settings, array_ahead=60)
+    restart(it)
+    number = submit(it, "0-99")
+    array = it.broker.view.jobs[number].array
+    assert array is not None and len(array.live) > 50
+    joined = []
+    union = TaskSet.__or__
+
+    def counted(one: TaskSet, other: TaskSet) -> TaskSet:
+        joined.append(one)
+        return union(one, other)
+
+    monkeypatch.setattr(TaskSet, "__or__", counted)
+    it.broker.handle(CancelJob(number, "u", TaskSet.parse("0-98:2")), it.now)
+    assert len(joined) < 10
+    assert array.ending == TaskSet.of(task for task in array.live if task % 2 == 0)

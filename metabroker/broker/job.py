@@ -291,12 +291,11 @@ class Job:
     def lets_run(self, component: Component) -> bool:
         """Whether the component is to be cleaned up only unless its script has started: it would
         stay pending for long, or its submission was refused, or not answered in time, and an
-        earlier try of that may have got through."""
+        earlier try of that may have got through, or its answer comes late."""
         if component.cause is Cause.STUCK:
             return True
-        submitted = component.started or component.reached(Phase.SUBMITTED)
-        tried = self.single and self.goal is Goal.FAIL and not submitted
-        return tried and component in self.components
+        tried = self.single and self.goal is Goal.FAIL
+        return tried and component in self.components and not (component.started or component.over)
 
     def leave_attempt(self) -> None:
         """Be in no attempt; what clusters still hold of the present one is kept apart."""

@@ -216,3 +216,26 @@ def test_one_that_was_withdrawn_when_a_backup_was_made_goes_on_if_it_has_started
     assert job.goal is None and job.components[0].started
     handle(repeated, Ended(ref, 30.0, 0))
     assert job.state is JobState.COMPLETED
+
+
+def test_an_answer_that_comes_while_it_is_withdrawn_does_not_end_its_script(
+    repeated: Script,
+) -> None:
+    """What was asked for before the answer came finds the script started; or is asked again."""
+    job = the_job(repeated)
+    ref = job.components[0].ref
+    handle(repeated, Submitted(ref, "77", 10.0), Unsure(ref, Step.CLEAN, "timed out"))
+    said = repeated.play("wait 1")
+    assert any("-> Clean 1.1.0" in line and "unless_started" in line for line in said)
+    handle(repeated, may_run(ref))
+    assert (job.goal, job.components[0].step) == (None, Step.NONE)
+    handle(repeated, Started(ref, 20.0, "node1"), Ended(ref, 30.0, 0), Cleaned(ref, exit_code=0))
+    assert job.state is JobState.COMPLETED
+
+
+def test_nor_does_a_restart_in_that_moment(repeated: Script) -> None:
+    bench = repeated.bench
+    assert bench is not None
+    handle(repeated, Submitted(the_job(repeated).components[0].ref, "77", 10.0))
+    effects = bench.restart().effects
+    assert [e.unless_started for e in effects if isinstance(e, Clean)] == [True]

@@ -17,6 +17,7 @@ from .scenario import (
     LEAVE,
     MAINTENANCE,
     RENAME,
+    SILENT,
     SUSPEND,
     UNSETTLED,
     Fault,
@@ -31,6 +32,8 @@ def befall(world: World, cluster: WorldCluster, fault: Fault) -> None:
     """A fault begins there."""
     what, until = fault.what, world.now + fault.lasts
     world.tally.add(f"fault {what}")
+    if what in SILENT and not cluster.suffers(what):
+        cluster.since[what] = world.now
     if fault.lasts and what != SUSPEND:
         cluster.until[what], cluster.how[what] = until, fault.how
     if what in HIDES_ENDS:

@@ -52,6 +52,8 @@ class WorldCluster:
         self._moments = moments
         self._began = moments.now
         self.until: dict[str, float] = {}  # of faults that last
+        self.since: dict[str, float] = {}  # of those of them that let nothing be seen
+        self.struck = 0.0  # when a command met with trouble on its way here, last
         self.hidden = 0.0  # seconds of all its faults that hide ends
         self.how: dict[str, str] = {}
         late = random.Random(f"{plan.name} {plan.processors} late").choice((0.0, 1.5))

@@ -12,7 +12,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.simulated.model import State
 from metabroker.runtime.requests import RequestBuilder
 
-from . import account_rules, openpbs
+from . import account_rules, as_told, openpbs
 from .account_rules import account_there
 from .accounts import placed
 from .arrays import whole
@@ -71,6 +71,7 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
             world.tally.add(f"array {row['state']}")
             continue
         world.users.ended(row["id"], state)
+        as_told.check(world, row, plan)
         if (
             row["state"] == JobState.TIMEOUT.value
             and not _waited_unseen(world, row)

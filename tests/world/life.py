@@ -42,6 +42,7 @@ from .home import WorldHome
 from .keeping import goes_on
 from .local_users import wanted_by_others
 from .oracle import Violation
+from .overdue import Overdue
 from .reads import placement
 from .run_as import transport
 from .scenario import WHOLE
@@ -112,6 +113,8 @@ class Life:
         self._starting = True  # the clusters are still held against the store
         self._parts = Parts()
         self._heeded = Heeded()
+        self._overdue = Overdue()
+        self._begun: dict[int, int] = {}  # attempts that were under way before this turn
         self.left: frozenset[Ref] = frozenset()
 
     def clock(self) -> float:
@@ -181,6 +184,7 @@ class Life:
             self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
             self.world.joining.in_time(self.engine.broker, self.world.now, since)
             noticed.starts(self, since, away)
+            self._overdue.check(self)
             self._heeded.check(self.engine.broker, self.world.clusters, self.world.now, since)
 
     def _unread(self, component: Component) -> bool:
@@ -207,7 +211,8 @@ class Life:
     def turned(self, waited: dict[int, tuple[int, int]], effects: Iterable[Effect]) -> None:
         """A turn is durable; `waited`: see `waiting`, before it."""
         broker, world = self.engine.broker, self.world
-        new = [j for j in broker.view.jobs.values() if j.id in waited and j.components]
+        jobs, begun = broker.view.jobs.values(), self._begun
+        new = [j for j in jobs if j.components and begun.get(j.id) != j.attempt]
         # A sibling that has come up in a cluster's own queue starts there, whatever polls say.
         parts = [c for job in new for c in job.components if not c.reached(Phase.ARRIVED)]
         placed = [component.cluster for component in parts]
@@ -222,7 +227,7 @@ class Life:
         world.oracle.outlives(new, seen, world.clusters, world.now, ahead)
         chosen = [c.cluster for job in new for c in job.components if c.reached(Phase.ARRIVED)]
         world.administrator.check(placed, chosen)
-        world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
+        world.oracle.placed(broker, waited, new, world.scenario.overtaken, self.clock())
         not_closed(world, broker)
         waits(broker)
         self._parts.check(broker)
@@ -241,6 +246,8 @@ class Life:
         """The core is about to handle that."""
         if isinstance(item, Observed):
             self._seen[item.cluster] = (True, item.snapshot.taken_at)
+            at = item.snapshot.taken_at - (self.clock() - self.world.now)
+            noticed.in_truth(self.world.clusters[item.cluster], at)
             self._told_time[item.cluster] |= item.snapshot.clock_offset is not None
         elif isinstance(item, ClusterUnreachable):
             self._seen[item.cluster] = (False, self.clock())
@@ -261,6 +268,7 @@ class Life:
         broker = self.engine.broker
         clusters = len(self.executors)
         found = {}
+        self._begun = {job.id: job.attempt for job in broker.view.jobs.values() if job.components}
         for job in broker.view.jobs.values():
             if job.state is not JobState.QUEUED or job.array is not None:
                 continue

@@ -39,6 +39,8 @@ class Network:
         lost = CommandLost(f"{command.argv[0]}: no answer")
         fate = self._fate(cluster, command)
         self._world.tally.add(f"fate {fate}")
+        if fate != "well":
+            cluster.struck = self._world.now
 
         def execute(answer: bool, garble: bool = False) -> None:
             done = self._carry_out(cluster, command, answer)

@@ -7,12 +7,25 @@ from typing import TYPE_CHECKING
 
 from metabroker.broker.states import Step
 
+from .cluster import WorldCluster
 from .oracle import Violation
+from .scenario import SILENT
 
 if TYPE_CHECKING:
     from .life import Life
 
 _BOUND = 30.0  # seconds beside those between two looks
+
+
+def in_truth(cluster: WorldCluster, at: float) -> None:
+    """A broker has a listing of that time (the world's).
+
+    Raises:
+        Violation: nobody could make one.
+    """
+    for fault in SILENT:
+        if cluster.suffers(fault) and cluster.since[fault] + 1.0 < at:
+            raise Violation(f"P5: {cluster.plan.name} is {fault}, and is said to be seen at {at}")
 
 
 def starts(life: Life, able_since: float, away: Sequence[float]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
-from metabroker.broker.job import Job
+from metabroker.broker.job import Component, Job
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Placement, Reason, Request, Scheduler, SchedulerView, Start
@@ -230,6 +230,17 @@ class Oracle:
                 self.contested.add(cluster)
             if claimed > most and not wanted and cluster not in self.contested:
                 raise Violation(f"{claimed} of {most} processors are claimed")
+            placed = sum(part.claimed for part in parts if self._is_new(broker, part))
+            if placed > most:
+                raise Violation(f"{placed} of {most} processors are claimed by new attempts alone")
+
+    def _is_new(self, broker: Broker, part: Component) -> bool:
+        """Whether it was placed by the policy, and nothing of it is in its cluster's queue yet:
+        what waits there, of ours too, may be more than there is."""
+        job = broker.view.jobs.get(part.ref.job)
+        if job is None or job.siblings or part not in job.components or part.ref in self.unseen:
+            return False
+        return part.phase is Phase.PLACED and part.step is not Step.CLEAN
 
     # --- aging --------------------------------------------------------------------------------
 
@@ -277,20 +288,25 @@ class Oracle:
         scheduler.run = ran  # type: ignore[method-assign]
 
     def placed(
-        self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float
+        self,
+        broker: Broker,
+        before: dict[int, tuple[int, int]],
+        new: Iterable[Job],
+        bound: int | None,
+        now: float,
     ) -> None:
-        """Have those who waited `before` (seq, clusters as bits) overtaken anybody too often?"""
+        """Has anybody who waited `before` (seq, clusters as bits) been overtaken too often by those
+        that are `new` in an attempt?"""
         joined, self._joined = self._joined, set()  # a task may be made after others' starts
         if bound is None:
             return
         starts = [  # what a pass has decided may be carried out some turns later (slices)
             (
-                before[job.id][0],
+                before[job.id][0] if job.id in before else job.seq,
                 {component.cluster for component in job.components},
                 self._decided.pop(job.id, self._passes),
             )
-            for job in broker.view.jobs.values()
-            if job.id in before and job.state is not JobState.QUEUED and job.components
+            for job in new
             if job.components[0].ref not in self.starts  # else: found to run, by an older store
         ]
         for key, (seq, mask) in before.items():

@@ -27,6 +27,7 @@ WINDOWS = {
     "lax": (60, 400),  # nobody ends jobs that are over their time limit
 }
 # Where one of these lasts, the end of a job cannot be written, or not be seen.
+SILENT = ("down", "frozen")  # nobody can see the cluster
 HIDES_ENDS = ("down", "frozen", "lossy", "files")
 # Faults of one moment.
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")

@@ -44,6 +44,8 @@ class Users:
         self._world = world
         self.acknowledged: dict[int, int] = {}
         self.refused: set[int] = set()
+        self.asked_to_cancel: set[int] = set()  # jobs, or arrays
+        self.cancelled_at: dict[int, float] = {}  # when that was acknowledged, of single jobs
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
         self._let_go: dict[int, int] = {}  # job -> the last request by which it is to be released
@@ -124,6 +126,8 @@ class Users:
                 self._world.at(when, partial(self.act, "release", task))
             return
 
+        if action in ("cancel", SOME):
+            self.asked_to_cancel.add(job)
         self._requests += 1
         request = self._requests
 
@@ -151,6 +155,7 @@ class Users:
             return
         if action == "cancel":
             self._cancelled.setdefault(number, 0 if job is None else job.attempt)
+            self.cancelled_at.setdefault(number, self._world.now)
         since = (self._let_go.get(each, 0) for each in (number, owner(self._world, number)))
         let_go = max(since) > request
         if action == "hold" and job is not None and job.state is JobState.HELD and not let_go:

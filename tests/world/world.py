@@ -23,6 +23,7 @@ from .administrator import Administrator
 from .arrays import too_many
 from .befalling import befall
 from .cluster import WorldCluster
+from .committed import not_committed
 from .cut_short import ends_with_its_reservation
 from .dependencies import too_early
 from .ended_for_nothing import is_to_end
@@ -86,7 +87,7 @@ class World:
         self.story: list[str] = []
         self.oracle = Oracle(
             store.instance,
-            self._siblings,
+            self.siblings,
             self._gate_position,
             self._held,
             self._ending,
@@ -190,8 +191,7 @@ class World:
         cluster.step()
         if cluster.model.held_by_jobs() > cluster.model.processors:
             raise Violation(f"{cluster.plan.name} uses more processors than it has")
-        pause = 1.0 if cluster.active else 5.0
-        self.at(self.now + pause, lambda: self._beat(cluster))
+        self.at(self.now + (1.0 if cluster.active else 5.0), lambda: self._beat(cluster))
 
     # --- the brokers' lives -------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ class World:
 
     # --- what the oracle asks -----------------------------------------------------------------
 
-    def _siblings(self, ref: Ref) -> list[Ref]:
+    def siblings(self, ref: Ref) -> list[Ref]:
         rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
         if rows and rows[0]["single"]:
             return [ref]
@@ -361,9 +361,9 @@ class World:
 
     def _wanted(self, ref: Ref) -> bool:
         """Whether its user still wants it to start, and not later."""
-        early = too_early(self, ref) or too_many(self, ref) or too_soon(self, ref)
-        if early:
-            raise Violation(early)
+        for rule in (too_early, too_many, too_soon, not_committed):
+            if early := rule(self, ref):
+                raise Violation(early)
         return self.users.wants(ref)
 
     def _held(self, ref: Ref) -> bool:

@@ -50,6 +50,7 @@ class Apart:
                 **self._apart(THIRD, "ssh"),
             }
         site = make_site(kind)
+        site.gates_in += self.folders.values()
         with site.changing() as text:
             text["clusters"] = clusters
         return site

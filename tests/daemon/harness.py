@@ -89,6 +89,7 @@ class Site:
         self.folder = folder
         self.kind = kind
         self.work = folder / "work"
+        self.gates_in: list[Path] = []  # beside that
         self.work.mkdir(exist_ok=True)
         self.socket = folder / "mb.sock"
         self.config = folder / "metabroker.yaml"
@@ -325,7 +326,8 @@ class Site:
             held = self.held(cluster)
             found += [f"{cluster}: job {name}" for name in held.jobs]
             found += [f"{cluster}: reservation {name}" for name in held.reservations]
-        found += [f"gate {path}" for path in self.work.glob(".metabroker*")]
+        for place in (self.work, *self.gates_in):
+            found += [f"gate {path}" for path in place.glob(".metabroker*")]
         found += self.component_processes()
         return found
 
@@ -336,7 +338,7 @@ class Site:
     def _processes(self, mark: str) -> Iterator[tuple[int, str]]:
         """Processes that run something in this folder, or where jobs run, whose path holds
         `mark`."""
-        places = (str(self.folder), str(self.work))
+        places = [str(place) for place in (self.folder, self.work, *self.gates_in)]
         for path in (p / "cmdline" for p in Path("/proc").iterdir() if p.name.isdigit()):
             with contextlib.suppress(OSError):
                 line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")

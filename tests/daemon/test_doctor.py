@@ -52,7 +52,7 @@ def test_a_healthy_site_with_a_job_in_each_cluster(slurm_site: Site) -> None:
         assert {check: outcomes[check] for check in checks} == dict.fromkeys(checks, "ok"), outcomes
         held = slurm_site.kind.held(slurm_site.folder, name)
         assert held.jobs == () and held.reservations == {}
-    assert not list(slurm_site.work.glob("**/mb-*"))
+    assert not list(slurm_site.work.glob(".metabroker*"))
     done = slurm_site.cli("doctor", "--config", str(slurm_site.config))
     assert done.returncode == 0
     assert "delft  ok       reserve: made and deleted" in done.stdout
@@ -73,7 +73,7 @@ def test_healthy_openpbs_servers_with_a_job_in_each(make_site: MakeSite) -> None
     assert "remove `whole_nodes`" in found["leiden"]["whole nodes"]["advice"]
     assert found["lab"]["job"]["outcome"] == "missing"
     assert "nknown queue" in found["lab"]["job"]["said"]
-    assert not list(site.work.glob("**/mb-*"))
+    assert not list(site.work.glob(".metabroker*"))
 
 
 @pytest.mark.slurm

@@ -64,15 +64,13 @@ esac
 
 
 def test_a_job_that_floods_its_exchange_costs_others_nothing(site: Site) -> None:
-    flood = (
-        r"""#!/bin/sh
+    flood = r"""#!/bin/sh
 gate=${METABROKER_PEERS_FILE%/*}
 if [ "$METABROKER_COMPONENT" = 0 ]; then
     i=1
-    while [ ! -e """
-        + f"'{site.work}/enough'"
-        + r""" ]; do
+    while [ ! -e WORK/enough ]; do
         { echo ":key"; echo " $i"; } > "$gate/out.$i"
+        [ $((i % 100)) != 0 ] || echo $i >> WORK/put
         i=$((i + 1))
         : > "$gate/out.x$i"
         mkdir "$gate/in.1" 2>/dev/null
@@ -81,14 +79,15 @@ else
     mkdir "$gate/in.0"
     echo garbage > "$gate/out.7"
 fi
-"""
-    )
+""".replace("WORK", str(site.work))
     site.start_and_look()
     hostile = site.submit("--components 4,4", flood)
     site.wait_state(hostile, "RUNNING")
     job = site.submit("--components 4,4,4", TELL)
     site.wait_end(job, "COMPLETED")
     told(site, job, 3)
+    assert site.job(hostile)["state"] == "RUNNING", "it goes on with it"
+    assert int((site.work / "put").read_text().split()[-1]) > 300
     (site.work / "enough").touch()
     site.wait_end(hostile, "COMPLETED", "FAILED")
     assert "Traceback" not in site.log.read_text()

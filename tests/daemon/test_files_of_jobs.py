@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.fixtures import clusters_of
-from tests.daemon.harness import Site, eventually, until
+from tests.daemon.harness import RECORD, Site, eventually, until
 from tests.daemon.kinds import Kind
 from tests.daemon.pbs import live
 
@@ -78,12 +78,14 @@ def test_the_results_of_a_job_that_fails_come_back_too(site: Site) -> None:
 def test_a_file_that_is_gone_is_a_failed_submission(site: Site) -> None:
     brought(site)
     site.start_and_look()
-    number = site.submit(["-n", "2", "--hold", *FILES], SHARE)
+    script = SHARE.replace("\n", f"\n{RECORD.replace('runs', str(site.work / 'runs'))}", 1)
+    number = site.submit(["-n", "2", "--hold", *FILES], script)
     (site.work / "tool").unlink()
     site.cli("release", str(number))
     ended = site.wait_end(number, "FAILED")
-    assert "tool cannot be sent: it is not in" in ended["reason"], "and so at once"
-    assert not any(c["started"] for c in ended["components"] if "started" in c)
+    assert "tool cannot be sent: it is not in" in ended["reason"]
+    assert ended["submission_failures"] == ended["attempts"] == 3, "and no matter of its clusters"
+    assert site.runs(number) == []
     site.wait_clean()
 
 
@@ -109,7 +111,7 @@ def test_files_are_sent_again_where_the_daemon_dies_over_it(site: Site) -> None:
     big = os.urandom(64 << 20)
     (site.work / "big").write_bytes(big)
     site.start_and_look()
-    script = "#!/bin/sh\ncp big copy\n"
+    script = f"#!/bin/sh\n{RECORD.replace('runs', str(site.work / 'runs'))}cp big copy\n"
     options = ["--on", "delft:2,leiden:2", "--stage-in", "big", "--stage-out", "copy"]
     number = site.submit(options, script)
     begun = ".metabroker-*/unfinished-*"
@@ -124,7 +126,10 @@ def test_files_are_sent_again_where_the_daemon_dies_over_it(site: Site) -> None:
         copy = (site.work / f"metabroker-{number}.{part}" / "copy").read_bytes()
         assert hashlib.sha256(copy).digest() == hashlib.sha256(big).digest()
         assert not list((site.work / f"metabroker-{number}.{part}").glob(".*"))
-    assert len({run.attempt for run in site.runs(number)}) <= 1
+    assert [(run.attempt, run.component) for run in sorted(site.runs(number), key=str)] == [
+        (1, 0),
+        (1, 1),
+    ]
     site.wait_clean()
 
 
@@ -152,8 +157,12 @@ def test_no_file_outside_can_be_named(slurm_site: Site, name: str) -> None:
     (site.folder / "secret").write_text("secret")
     (site.work / "link").symlink_to("../secret")
     site.start()
-    done = site.cli("submit", "-n", "1", "--stage-in", name, "/bin/sh")
-    assert done.returncode != 0
+    (site.work / "good").touch()
+    (site.work / "job.sh").write_text("#!/bin/sh\n")
+    words = ("submit", "-n", "1", "--hold", "--stage-in")
+    assert site.cli(*words, "good", "job.sh").returncode == 0
+    done = site.cli(*words, name, "job.sh")
+    assert done.returncode != 0 and "--stage-in" in done.stderr
     from metabroker.api.client import ClientError
 
     wire = {

@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
            host);
     fflush(stdout);
     if (argc > 1 && atoi(argv[1]) == rank) _exit(7);
-    if (argc > 1) sleep(60);
+    if (argc > 1) sleep(600);
     MPI_Finalize();
     return 0;
 }
@@ -124,7 +124,7 @@ def test_a_process_for_each_slot(site: Site, apart: Apart) -> None:
 
 def test_a_process_that_fails_ends_all(site: Site, apart: Apart) -> None:
     # What its shell has started has a number of its own.
-    rest = f"119.{os.getpid()}"
+    rest = f"600.{os.getpid()}"  # for longer than anybody waits here
     line = f"metabroker-launch sh -c 'if [ $METABROKER_RANK = 2 ]; then exit 9; fi; sleep {rest}'"
     job, _ = run(site, apart, line, ends="FAILED")
     assert site.show(job)["exit_code"] == 9

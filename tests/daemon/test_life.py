@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -54,8 +55,11 @@ def test_the_end_waits_for_nobody_at_the_barrier(site: Site) -> None:
     site.start("--pause", "before:arm")
     job = site.submit("--components 4,4,4")
     site.wait_state(job, "WAITING")
+    site.signal(signal.SIGTERM)
+    eventually(lambda: not site.socket.exists(), "it ends")
     site.go_on()
-    assert site.stop() == 0
+    assert site.died() == 0
+    assert site.runs(job) == []
     site.start()
     assert site.wait_end(job, "COMPLETED")["attempts"] == 1
     assert len(site.runs(job)) == 3

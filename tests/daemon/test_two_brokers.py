@@ -201,10 +201,17 @@ def test_a_step_of_the_databases_clock_changes_no_leader(
 
 
 def test_a_leader_that_ends_hands_over_at_once(group: Brokers, database: str) -> None:
-    first, second = group.start(database, database)
+    first, second = group.make(database), group.make(database)
+    for broker in (first, second):
+        with broker.changing() as text:
+            text["lease"] = "90s"
+    first.start_and_look()
+    second.start(wait=False)
+    second.wait_role("standby")
+    second.serves()
     jobs = jobs_of_all_kinds(first)
     assert first.stop() == 0
-    assert second.wait_role("leader")["term"] == 2
+    assert second.wait_role("leader", seconds=45)["term"] == 2, "and not by the end of a lease"
     (second.work / "go-on").touch()
     all_end_well(second, jobs)
 

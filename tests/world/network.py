@@ -38,9 +38,6 @@ class Network:
         arrives = self._world.now + latency
         lost = CommandLost(f"{command.argv[0]}: no answer")
         fate = self._fate(cluster, command)
-        self._world.tally.add(f"fate {fate}")
-        if fate != "well":
-            cluster.struck = self._world.now
 
         def execute(answer: bool, garble: bool = False) -> None:
             done = self._carry_out(cluster, command, answer)
@@ -152,6 +149,13 @@ class Network:
         return seconds or self._rng.choice((0.001, 0.05, self._rng.uniform(0, 20)))
 
     def _fate(self, cluster: WorldCluster, command: Command) -> str:
+        fate = self._drawn(cluster, command)
+        self._world.tally.add(f"fate {fate}")
+        if fate != "well":
+            cluster.struck = self._world.now
+        return fate
+
+    def _drawn(self, cluster: WorldCluster, command: Command) -> str:
         fate = self._trouble(cluster)
         if fate in ("down", "refused") and command.argv in openpbs.OF_THE_CLIENT:
             return "well"

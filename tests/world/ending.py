@@ -12,7 +12,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.simulated.model import State
 from metabroker.runtime.requests import RequestBuilder
 
-from . import account_rules, as_told, openpbs
+from . import account_rules, as_told, beside, openpbs
 from .account_rules import account_there
 from .accounts import placed
 from .arrays import whole
@@ -46,18 +46,8 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
     Raises:
         Violation: else.
     """
-    for cluster in world.clusters:
-        cluster.step()
-        left = [n for n in cluster.model.reservations if is_ours(n)]
-        left += [
-            j.name for j in cluster.model.jobs.values() if is_ours(j.name) and not j.state.ended
-        ]
-        with cluster.files.mended():
-            left += _folders_left(cluster)
-            _no_results_of(() if world.back.happened else gone, cluster)
-        left = [name for name in left if world.back.knows(name, cluster.plan.name)]
-        if left:
-            raise Violation(f"P4: left in {cluster.plan.name}: {left}")
+    _nothing_left(world, gone)
+    beside.check(world)
     rows = {row["id"]: row for row in world.store.jobs.rows()}
     back = world.back
     if not back.happened:
@@ -108,6 +98,21 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
         _compare_calm(world, rows)
+
+
+def _nothing_left(world: World, gone: Collection[int]) -> None:
+    for cluster in world.clusters:
+        cluster.step()
+        left = [n for n in cluster.model.reservations if is_ours(n)]
+        left += [
+            j.name for j in cluster.model.jobs.values() if is_ours(j.name) and not j.state.ended
+        ]
+        with cluster.files.mended():
+            left += _folders_left(cluster)
+            _no_results_of(() if world.back.happened else gone, cluster)
+        left = [name for name in left if world.back.knows(name, cluster.plan.name)]
+        if left:
+            raise Violation(f"P4: left in {cluster.plan.name}: {left}")
 
 
 def _ended(row: dict[str, Any]) -> JobState:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from tests.world.beside import AWAY
 from tests.world.local_users import kept_full
 from tests.world.scenario import (
     BLIND,
@@ -13,10 +14,12 @@ from tests.world.scenario import (
     HOST,
     LATE,
     RENAME,
+    SILENT,
     SPAN,
     SUSPEND,
     UNSETTLED,
     Fault,
+    JobPlan,
     Scenario,
 )
 
@@ -178,3 +181,26 @@ def _taken(rng: random.Random, scenario: Scenario) -> Scenario:
     return replace(
         scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults), poll=10.0, look=2.0
     )
+
+
+@apart
+def _beside(rng: random.Random, scenario: Scenario) -> Scenario:
+    """One cluster does not answer, and jobs wait for it; all others have room for theirs."""
+    plain = {"unit": 1, "queue_every": None, "acts": "", "limited": False}
+    clusters = tuple(replace(cluster, **plain) for cluster in scenario.clusters)  # type: ignore[arg-type]
+    if len(clusters) < 2:
+        return scenario
+    *others, away = clusters
+    jobs = [single(rng, 9.0, [away])]
+    for number in range(2):
+        names = (away.name, others[0].name)
+        jobs.append(JobPlan(5.0 + number, "on", (1, 1), names, run_time=5.0))
+    for cluster in others:
+        room = cluster.processors - 3
+        while room > 0:
+            size = rng.randint(1, room)
+            room -= size
+            job = single(rng, rng.uniform(10, 90), [cluster], run_time=round(rng.uniform(1, 60), 3))
+            jobs.append(replace(job, sizes=(size,)))
+    fault = Fault(1.0, rng.choice(SILENT), away.name, AWAY)
+    return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=(fault,), kept=None)

@@ -73,6 +73,20 @@ def ended_for_one_poll(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("beside")
+def nobody_starts_while_a_cluster_is_away(stack: contextlib.ExitStack) -> None:
+    """The policy takes no pass while any cluster does not answer."""
+    old = Broker.schedule
+
+    def schedule(self: Any, now: float) -> None:
+        away = any(not entry.reachable for entry in self.view.entries)
+        if not away or self._state.first_polls.wait:
+            old(self, now)
+
+    swap(stack, Broker, "schedule", schedule)
+
+
+@mutation
 @among("away")
 def an_old_listing_is_new(stack: contextlib.ExitStack) -> None:
     """A poll that is not answered tells what the last one did, as of now."""

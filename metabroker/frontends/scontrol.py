@@ -149,6 +149,13 @@ def _jobs(words: list[str], one_line: bool, among: str | None) -> _Shown:
     return ["\n".join(lines) + "\n" for lines in texts] or ["No jobs in the system"], 0
 
 
+def _restarts(job: Record) -> int:
+    """How often its script was begun again: after each failure but the one that it ended with."""
+    failures = int(job.json["completion_failures"])
+    at_the_end = job.json["state"] == "FAILED" and not job.json["submission_failures"]
+    return max(0, failures - at_the_end)
+
+
 def lines_of(job: Record) -> list[str]:
     """A job as `show job` prints it."""
     shape, code = job.json["shape"], job.exit_code
@@ -165,8 +172,7 @@ def lines_of(job: Record) -> list[str]:
         f"Priority=1 Nice={job.asked('nice') or 0} Account={job.asked('account') or '(null)'} "
         f"QOS={job.asked('qos') or '(null)'}",
         f"JobState={job.state} Reason={job.reason} Dependency={told(job)}",
-        f"Requeue=0 Restarts={int(job.json['completion_failures'])} BatchFlag=1 Reboot=0 "
-        f"ExitCode={code[0]}:{code[1]}",
+        f"Requeue=0 Restarts={_restarts(job)} BatchFlag=1 Reboot=0 ExitCode={code[0]}:{code[1]}",
         f"RunTime={duration(job.used)} TimeLimit={duration(job.limit)} TimeMin=N/A",
         f"SubmitTime={moment(job.submitted)} EligibleTime={moment(job.submitted)}",
         f"AccrueTime={moment(job.submitted)}",

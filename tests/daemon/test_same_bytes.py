@@ -157,7 +157,7 @@ class Side:
             output = [] if "-o" in words else ["-o", "/dev/null"]
             words = ["--parsable", "-J", f"{name}{mark}", *output, *words, str(script)]
             code, out = self.told("sbatch", *words)
-            assert code == 0, f"{name}: {out}"
+            assert code == 0, f"{name}: {out} {words}"
             self.ids[name] = out.strip()
 
     def wait(self, name: str, wanted: str, form: str = "%T") -> None:
@@ -231,7 +231,7 @@ def test_in_thirty_states_they_print_what_slurms_own_print(
         queries = QUERIES + SACCT
         monkeypatch.setattr(sys.modules[__name__], "ASIDE", ASIDE | {"Account", "QOS"})
     except PackagesUnavailable as error:
-        print(f"sacct is left out: {error}")
+        print(f"sacct is left out: {error}", file=sys.__stderr__)
     site = make_site(Slurm(clusters))
     with site.changing() as text:
         lab = text["clusters"]["lab"]
@@ -246,8 +246,8 @@ def test_in_thirty_states_they_print_what_slurms_own_print(
         return done.returncode, done.stdout
 
     def own(*words: str) -> tuple[int, str]:
-        code, out, _err = ask(*words)
-        return code, out
+        code, out, err = ask(*words)
+        return code, out + (err if words[0] == "sbatch" else "")
 
     theirs, ours = Side(native, "leiden"), Side(own, "lab")
     request.addfinalizer(lambda: [side.told("scancel", "--me") for side in (theirs, ours)])

@@ -74,10 +74,23 @@ def test_the_start_of_a_plan_is_told(ask: Ask) -> None:
     assert out.strip() == time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(NOW + 3600))
 
 
-def test_places_in_line_and_attempts_that_never_ran_are_no_restarts(ask: Ask) -> None:
-    for failures in (0, 2):
-        one = StubClient(job(1, attempts=7, completion_failures=failures))
-        assert f" Restarts={failures} " in ask(one, "scontrol", "show", "job", "1")[1]
+@pytest.mark.parametrize(
+    ("state", "failures", "restarts"),
+    [
+        ("RUNNING", (0, 0), 0),
+        ("RUNNING", (2, 0), 2),
+        ("FAILED", (1, 0), 0),  # the one that it has ended with
+        ("FAILED", (3, 0), 2),
+        ("FAILED", (2, 3), 2),  # then it could not be submitted any more
+    ],
+)
+def test_places_in_line_and_attempts_that_never_ran_are_no_restarts(
+    ask: Ask, state: str, failures: tuple[int, int], restarts: int
+) -> None:
+    completion, submission = failures
+    more = {"completion_failures": completion, "submission_failures": submission}
+    one = StubClient(job(1, state, attempts=7, **more))
+    assert f" Restarts={restarts} " in ask(one, "scontrol", "show", "job", "1")[1]
 
 
 def test_scontrol_asks_for_ended_jobs_of_a_day(ask: Ask) -> None:

@@ -18,7 +18,8 @@ def job(number: int, state: str = "RUNNING", **more: Any) -> Json:
         "job": number, "name": f"job{number}", "user": "anna", "state": state, "reason": "",
         "processors": 4, "shape": {}, "time_limit": 3600, "submit_time": NOW - 100,
         "start_time": started, "end_time": ended, "attempts": 1, "position": None,
-        "completion_failures": 0, "submission_failures": 0, "plan": None, "expected_start": None, "earliest_start": None,
+        "completion_failures": 0, "submission_failures": 0,
+        "plan": None, "expected_start": None, "earliest_start": None,
         "exit_code": 0 if state == "COMPLETED" else None, "components": [part],
         "spec": {"chdir": "/w", "output": None, "error": None, "script_name": "s", "asked": []},
     }  # fmt: skip

@@ -7,7 +7,7 @@ worker that needs it, and not kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,15 +44,25 @@ from .cluster_accounts import Users
 _MOST_PLACES = 1024  # jobs whose meeting place and owner are remembered
 
 
+_LATER = (
+    "it was configured after the job was submitted, which asks for more than processors and time: "
+    "nobody knows how to ask for that here"
+)
+
+
 def spec_of(
     submission: Submission,
     accounts: Mapping[str, str] | None = None,
     owner: str | None = None,
+    known: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What of a submission only its start needs, as the store keeps it. `accounts`: under which it
     runs in each cluster that acts for users, now and for as long as it lives; `owner`: whose its
-    files are, where they are not the daemon's own."""
-    given = {"accounts": dict(accounts)} if accounts else {}
+    files are, where they are not the daemon's own; `known`: the clusters that can be asked for what
+    it asks for, as far as there are any now."""
+    given: dict[str, Any] = {"accounts": dict(accounts)} if accounts else {}
+    if submission.asked or submission.only_at_input:
+        given["known"] = list(known)
     return {**given, **to_spec(submission), "owner": owner}
 
 
@@ -147,6 +157,8 @@ class RequestBuilder:
         script, spec = self._script(ref)
         if not script:  # none is ever empty: its time was over
             raise UnknownOutcome("the store does not have its script any more")
+        if self.cluster not in spec.get("known", (self.cluster,)):
+            raise ClusterRefusal(Cause.INVALID, _LATER)
         peers = self.peers(ref)
         barrier = self.settings.barrier_patience if effect.barrier else None
         if effect.sibling:

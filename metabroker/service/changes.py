@@ -197,12 +197,13 @@ class Changes:
         closed = away(submission, [each.name for each in self._executors], closed)
         accounts = self.rules.accounts(caller, submission, closed)
         self._check_paths(caller, submission, accounts, closed)
+        known = [each.name for each in self._executors if each.name not in closed]
         return AskToSubmit(
             submission,
             caller.user,
             self.rules.home(caller),
             limit,
-            spec_of(submission, accounts, self.rules.owner(caller, submission)),
+            spec_of(submission, accounts, self.rules.owner(caller, submission), known),
             answer,
             closed,
         )

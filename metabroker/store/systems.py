@@ -152,13 +152,16 @@ def _of_inputs(connection: Connection, names: Mapping[str, str]) -> None:
 
 
 def _of_script(connection: Connection, job: int, names: Mapping[str, str]) -> None:
-    """Accounts, and options of the native command, are kept by cluster."""
+    """Accounts, options of the native command, and which clusters know all options, are kept by
+    cluster."""
     c = tables.scripts.c
     spec = connection.execute(select(c.spec).where(c.job == job)).scalar()
     changed: dict[str, Any] = dict(spec or {})
     for key in ("accounts", "native"):
         if key in changed:
             changed[key] = {names.get(name, name): of for name, of in changed[key].items()}
+    if "known" in changed:
+        changed["known"] = [names.get(name, name) for name in changed["known"]]
     if changed.get("input_at"):
         files = (parse_input(each).renamed(names) for each in changed["input_at"])
         changed["input_at"] = [str(each) for each in files]

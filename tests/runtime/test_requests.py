@@ -9,14 +9,21 @@ from typing import Any
 import pytest
 
 from metabroker.broker.effects import Clean, Fetch, Reserve, Submit
+from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import CleanRequest, Peer, ReserveRequest, UnknownOutcome
+from metabroker.clusters.port import (
+    CleanRequest,
+    ClusterRefusal,
+    Peer,
+    ReserveRequest,
+    UnknownOutcome,
+)
 from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import CommandLost
-from metabroker.runtime.requests import RequestBuilder
+from metabroker.runtime.requests import RequestBuilder, spec_of
 from metabroker.store.ended import Archived, EndedJob, What
-from metabroker.submission.model import Processors
-from tests.daemon_units.making import Answers, Failing, ask, engine, looked, settings
+from metabroker.submission.model import AskedOption, Processors
+from tests.daemon_units.making import Answers, Failing, ask, engine, looked, settings, submission
 
 NOW = 1000.0
 
@@ -149,3 +156,22 @@ def test_what_is_no_longer_kept_is_not_begun_again(store: Failing) -> None:
     for gone in (made.stage, made.fetch, made.submit):
         with pytest.raises(UnknownOutcome, match="does not know its job"):
             gone(replace(submit(), ref=Ref(9, 1, 0)))  # type: ignore[arg-type]
+
+
+def test_what_asks_for_more_is_begun_in_no_cluster_that_was_configured_later(
+    store: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = submission("/home/anna", asked=(AskedOption("constraint", "gpu"),))
+    assert spec_of(asked, known=["delft", "lab"])["known"] == ["delft", "lab"]
+    assert "known" not in spec_of(submission("/home/anna"), known=["delft"])
+    made = builder(store)
+    script, spec = store.jobs.script(1)
+    for known, refused in ((["delft"], False), (["leiden"], True)):
+        told = {**spec, "known": known}
+        monkeypatch.setattr(store.jobs, "script", lambda _job, told=told: (script, told))
+        if not refused:
+            made.submit(submit())
+            continue
+        with pytest.raises(ClusterRefusal, match="configured after the job") as caught:
+            made.submit(submit())
+        assert caught.value.cause is Cause.INVALID

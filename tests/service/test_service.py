@@ -85,6 +85,7 @@ def test_a_job_may_be_kept_where_its_files_are(house: House) -> None:
     """Under a placement that does not go by files, too."""
     files = ("leiden:/x:5", "delft:/y,leiden:/y:5")
     shown = house.submit(input_at=files, only_at_input=True)
+    assert house.store.jobs.script(shown["job"])[1]["known"] == ["leiden"]
     assert house.ended(shown["job"])["components"][0]["cluster"] == "leiden"
     for given in (
         {"input_at": ("delft:/x", "leiden:/y")},

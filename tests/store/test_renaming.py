@@ -30,7 +30,7 @@ def test_names_may_change_places_and_what_has_ended_keeps_its_own(store: Store) 
         component(2, 0, 2, **gone), component(2, 1, 2, step=Step.NONE),
     ]  # fmt: skip
     spec = {"accounts": {"delft": "ann1", "lab": "ann2"}, "native": {"leiden": ["-p", "x"]}}
-    spec |= {"input_at": ["delft:/x,lab:/y:5"]}
+    spec |= {"input_at": ["delft:/x,lab:/y:5"], "known": ["leiden", "lab"]}
     scripts = [replace(accepted(number), spec=spec) for number in (1, 2, 3)]
     drained = {"delft": Drained("root", 3.0, "cables"), "lab": Drained("root", 4.0)}
     work = batch(*jobs, components=parts, accepted=scripts, systems=SYSTEMS, drained=drained)
@@ -50,7 +50,7 @@ def test_names_may_change_places_and_what_has_ended_keeps_its_own(store: Store) 
     assert places == [(1, 0, "delft"), (2, 0, "leiden"), (2, 1, "delft")]
     assert store.jobs.script(1)[1] == spec
     moved = {"accounts": {"leiden": "ann1", "lab": "ann2"}, "native": {"delft": ["-p", "x"]}}
-    moved |= {"input_at": ["leiden:/x,lab:/y:5"]}
+    moved |= {"input_at": ["leiden:/x,lab:/y:5"], "known": ["delft", "lab"]}
     assert store.jobs.script(2)[1] == store.jobs.script(3)[1] == moved
     assert [event["what"] for event in store.jobs.events(2)] == ["cluster renamed"] * 2
     found = store.recover(ClusterNames(["delft", "leiden", "lab"]))

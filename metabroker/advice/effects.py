@@ -1,18 +1,21 @@
 """What a setting would have changed, for whom, and how sure that is.
 
 Jobs of one week hang together, so weeks are drawn and not jobs (block bootstrap): the interval of a
-mean difference is that of many means over as many weeks, drawn with replacement. A setting is
-compared with the one in force on the same jobs. An effect is *certain* where the interval does not
-contain zero, and the log has enough weeks.
+mean difference is that of many means over as many weeks, drawn with replacement. Of few weeks that
+is too narrow: so it is at least Student's, of a ratio over blocks of weeks. A setting is compared
+with the one in force on the same jobs. An effect is *certain* where the interval does not contain
+zero, and the log has enough weeks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from metabroker.simulation.job import SimJob
 from metabroker.traces.swf import SwfJob
@@ -99,6 +102,8 @@ def effects(
         gaps = np.bincount(weeks[chosen], (after - before)[chosen], minlength=int(weeks[-1]) + 1)
         means = gaps[draws].sum(axis=1) / np.maximum(1, counts[draws].sum(axis=1))
         low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        mean, half = gaps.sum() / count, _half_width(gaps, counts)
+        low, high = min(low, mean - half), max(high, mean + half)
         enough = int((counts > 0).sum()) >= LEAST_WEEKS
         yield Effect(
             name,
@@ -109,6 +114,18 @@ def effects(
             float(high),
             enough and bool(low > 0 or high < 0),
         )
+
+
+def _half_width(gaps: NDArray[Any], counts: NDArray[np.int_]) -> float:
+    """Of Student's interval of the ratio of these sums by week, over blocks of weeks."""
+    first = np.arange(0, len(gaps), _BLOCK)
+    sums, numbers = np.add.reduceat(gaps, first), np.add.reduceat(counts, first)
+    blocks, total = len(first), numbers.sum()
+    if blocks < 2:
+        return float("inf")
+    rest = sums - numbers * sums.sum() / total
+    error = np.sqrt((rest**2).sum() * blocks / (blocks - 1)) / total
+    return float(error * special.stdtrit(blocks - 1, (1 + LEVEL) / 2))
 
 
 def _drawn(weeks: int) -> NDArray[np.int_]:

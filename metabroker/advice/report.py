@@ -20,8 +20,8 @@ CANNOT_TELL = (
     "down) are not in the log. A replay knows processors and time limits only.",
     "Jobs that were never submitted, or were cancelled before they started, are not there.",
     "Run times are those of the log wherever a job is placed.",
-    "Resource limits of users and queues (`limits.per_user`, `limits.per_queue`), plans and aging "
-    "are not tried.",
+    "Resource limits of users and queues (`limits.per_user`, `limits.per_queue`) are not tried. "
+    "`aging` is the daemon's own (20 jobs, 24 h), and not what a site may have set.",
 )
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from metabroker.policy import POLICIES, RANDOMISED
+from metabroker.policy import BACKFILLING, POLICIES, RANDOMISED, Aging
 from metabroker.simulation.local_users import Line
 from metabroker.simulation.planned import Plan
 
 PART = 2
 """Of so many users one is taken to come through the broker, where others stay in the clusters' own
 queues."""
-DEPTHS, SIBLINGS = (1, 4, 16), (1, 2, 3)
+_DEPTH = 32  # the daemon's, where nothing is set
+DEPTHS, SIBLINGS = (1, 4, 16, _DEPTH), (1, 2, 3)
 SHARES = (0.25, 0.5, 1.0)
+AGING = Aging(overtaken=20, wait=86400.0)  # the daemon's, where nothing is set
 NO_PLANS = Plan(ahead=0.0)
 _SHARE = 0.5  # the daemon's, where nothing is set
 _AGAIN = 300.0  # seconds between two looks at who has a time: a year's log is replayed
@@ -23,13 +25,14 @@ _AGAIN = 300.0  # seconds between two looks at who has a time: a year's log is r
 class Setting:
     """A policy and discipline of the broker; `line` and `plan`: how its jobs stand in line, and how
     co-allocated ones get a time, where a part of the users stays in the clusters' own queues
-    (`shared`)."""
+    (`shared`). `aging`: the daemon's, where nothing is set."""
 
     policy: str
     discipline: str | None = None
     shared: bool = False
     line: Line | None = None
     plan: Plan | None = None
+    aging: Aging | None = AGING
 
     @property
     def name(self) -> str:
@@ -55,7 +58,7 @@ class Setting:
     @property
     def live(self) -> bool:
         """Whether the daemon can do it, and not the simulator alone."""
-        return self.policy in POLICIES
+        return self.policy in (*POLICIES, *BACKFILLING)
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def families(clusters: int, now: str, co_allocated: bool) -> list[Family]:
     of several components, which plans are for."""
     policy = now if now in POLICIES and now not in RANDOMISED else "FPFS"
     plan = Plan(share=_SHARE, again=_AGAIN) if co_allocated else None
-    usual = Setting(policy, None, True, Line(16, min(2, clusters)), plan)
+    usual = Setting(policy, None, True, Line(_DEPTH, min(2, clusters)), plan)
     found = [
         Family(
             "the policy, if all jobs come through the broker",
@@ -110,7 +113,7 @@ def _lines(clusters: int, usual: Setting) -> Family:
     tried: Sequence[Line | None] = [
         None,
         *(Line(depth, min(2, clusters)) for depth in DEPTHS),
-        *(Line(16, siblings) for siblings in SIBLINGS if siblings <= clusters),
+        *(Line(_DEPTH, siblings) for siblings in SIBLINGS if siblings <= clusters),
     ]
     return _beside(usual, "the line", [replace(usual, line=line) for line in tried])
 

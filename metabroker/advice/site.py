@@ -42,7 +42,7 @@ class Site:
         first, last = self.part or (1, len(trace.jobs))
         partitions = trace.header.get("Partition", ())
         named = {value.split(" ", 1)[1] for value in partitions if " " in value}
-        by = "partition" if set(self.names) <= named else "round-robin"
+        by = "partition" if set(self.names) & named else "round-robin"  # numbers tell nothing
         return Replay(trace, len(self.processors), first, last, None, by, self.names)
 
     @property
@@ -78,8 +78,12 @@ class Tried:
                     waits[key] = wait
             else:
                 done: list[Finished] = []
+                setting = self.setting
                 system = System(
-                    self.site.processors, self.setting.policy, discipline=self.setting.discipline
+                    self.site.processors,
+                    setting.policy,
+                    discipline=setting.discipline,
+                    aging=setting.aging,
                 )
                 simulate(system.scheduler(0, 0), jobs, self.site.processors, done.extend)
                 for finished in done:
@@ -112,7 +116,7 @@ def _shared(
         SharedCluster(size, "EASY", [jobs[key] for key in keys])
         for size, keys in zip(processors, theirs, strict=True)
     ]
-    policy = System(processors, setting.policy).scheduler(0, 0)
+    policy = System(processors, setting.policy, aging=setting.aging).scheduler(0, 0)
     assert isinstance(policy, Scheduler)
     done: list[Finished] = []
     local: list[Finished] = []

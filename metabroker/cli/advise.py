@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,8 +107,14 @@ def _check_installed() -> None:
 
 
 def _write(log: Path, lines: Iterable[str]) -> None:
-    with log.open("w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
+    """Whole or not at all: it may be in the place of the very file that it is made of."""
+    part = log.with_name(f".{log.name}.{os.getpid()}")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        part.replace(log)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _history(socket_path: str | None) -> Iterable[str]:

@@ -104,6 +104,7 @@ class Predicted:
     system: str
     count: int
     seed: int
+    content: str = ""  # a digest of the log: another one at its path is another task
 
     def play(self, replication: int) -> Kept:
         """Replay it, and compare what is told with what comes."""
@@ -205,7 +206,7 @@ def _tasks(scale: Scale, systems: Sequence[str]) -> list[Predicted]:
     files = {CTC: ctc.log(scale), KTH: folder / _KTH_FILE}
     there = {name: str(path) for name, path in files.items() if path.is_file()}
     return [
-        Predicted(name, path, system, scale.jobs // 4, scale.seed)
+        Predicted(name, path, system, scale.jobs // 4, scale.seed, ctc.digest(path))
         for name, path in (there or {STAND_IN: ""}).items()
         for system in systems
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from metabroker.policy import POLICIES, Options, Planner, Scheduler, make, make_planner
+from metabroker.policy import POLICIES, Aging, Options, Planner, Scheduler, make, make_planner
 
 from .engine import Sink, simulate
 from .kernel import play as kernel
@@ -29,7 +29,9 @@ class System:
     `placement`, `discipline`: None is the paper's. `overhead`: what is added to the run time of a
     job that the policy splits, as a part of it. `local`: the local users of each cluster (None: it
     has none); empty where no cluster has any. `line`: how the broker's jobs stand in line there,
-    and `plan`: how co-allocated ones are planned ahead (None: they do not, and are not).
+    and `plan`: how co-allocated ones are planned ahead (None: they do not, and are not). `aging`:
+    how often, and for how long, a waiting job is overtaken (None: as in the papers, any time; those
+    of `BACKFILLING` promise each job its start instead).
     """
 
     processors: tuple[int, ...]
@@ -42,6 +44,7 @@ class System:
     local: tuple[LocalUsers | None, ...] = ()
     line: Line | None = None
     plan: Plan | None = None
+    aging: Aging | None = None
 
     def scheduler(self, seed: int, replication: int) -> Scheduler | Planner:
         """A new policy. Raises ValueError for what the policy cannot do."""
@@ -59,6 +62,7 @@ class System:
             discipline=self.discipline,
             rng=PolicyRng(seed, replication),
             options=self.options,
+            aging=self.aging,
         )
 
 
@@ -145,7 +149,7 @@ class Run:
         measure = self._measurements()
         blocks = blocks_of(self.workload, self.seed, replication, self.jobs)
         rng = PolicyRng(self.seed, replication)
-        kernel.play(self.system, blocks, measure.add_records, rng.many)
+        kernel.play(self.system, blocks, measure.add_records, rng.many, gangs=self.gangs)
         return replace(measure.outcome(self.warmup), kernel=True)
 
     def _measurements(self, short: float = SHORT) -> Measurements:

@@ -107,10 +107,12 @@ def _record(row: Mapping[str, str]) -> Record:
         run = end - start
     if run < 0 or end < submit:
         raise WrongLine("it ends before it was submitted or started")
-    asked = _whole(row, "reqcpus") or _whole(row, "alloccpus") or _whole(row, "ncpus")
+    asked, used = _whole(row, "reqcpus"), _whole(row, "alloccpus") or _whole(row, "ncpus")
+    # Where cores or nodes are given whole it held more than it asked for, and would again.
+    asked = max(asked or 0, used or 0)
     if not asked:
         raise WrongLine("its number of processors is not known")
-    used = _whole(row, "alloccpus") or _whole(row, "ncpus") or asked
+    used = used or asked
     return Record(
         number=None,
         submit=submit,

@@ -48,4 +48,5 @@ def _kind(path: str | Path) -> str:
         if number >= 20 and text.strip():
             break
     message = "is neither the output of sacct --parsable2 nor an accounting file of OpenPBS"
-    raise TraceError(str(path), 1, message, "name its kind with --format sacct or --format pbs")
+    advice = "name its kind (--format sacct or --format pbs), or one file alone if it is SWF"
+    raise TraceError(str(path), 1, message, advice)

@@ -210,6 +210,10 @@ def _job(text: str) -> SwfJob | str:
         return "a field is not a number"
 
 
+_PART_OF_A_RUN, _CANCELLED = (2, 3, 4), 5
+"""States of the format: parts of a job that was put aside at times; and one that was cancelled."""
+
+
 def _unusable(job: SwfJob) -> str:
     """Why a job cannot be replayed; empty if it can."""
     if not all(-1e15 < value < 1e15 for value in job):
@@ -220,4 +224,8 @@ def _unusable(job: SwfJob) -> str:
         return "its run time is unknown"
     if job.size < 1:
         return "its number of processors is unknown"
+    if job.status in _PART_OF_A_RUN:
+        return "it is a part of a job's run, which has a line of its own"
+    if job.status == _CANCELLED and job.run == 0 and job.used_processors < 1:
+        return "it was cancelled before it started"
     return ""

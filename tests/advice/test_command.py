@@ -69,7 +69,7 @@ def test_the_advice_of_a_log(call: Any, tmp_path: Path) -> None:
     told = json.loads(out)
     assert code == 0 and told["log"]["jobs"] == 420 and told["log"]["weeks"] == 10
     policies, lines = told["advice"]
-    assert policies["set"] is None and lines["now"]["set"] == {"line": {"depth": 16, "siblings": 1}}
+    assert policies["set"] is None and lines["now"]["set"] == {"line": {"depth": 32, "siblings": 1}}
     (fcfs,) = (tried for tried in policies["tried"] if tried["name"] == "FCFS")
     assert lines["tried"][0]["set"] == {"line": {"depth": 0}}
     (everybody,) = (effect for effect in fcfs["effects"] if effect["who"] == "all jobs")
@@ -185,3 +185,18 @@ def test_wrong_use_is_told_in_one_line(
     code, out, err = call(*args)
     assert (code, out) == (2, "") and err.startswith("metabroker: ") and err.count("\n") == 1
     assert told in err and "; " in err
+
+
+def test_a_log_that_is_in_the_place_of_what_is_written_is_not_emptied(
+    call: Any, tmp_path: Path
+) -> None:
+    file = log(tmp_path / "log.swf", ["; MaxProcs: 100"])
+    before = Path(file).read_text()
+    code, _, _ = call("--from", file, "--out", ".", "--policy", "FCFS", "--processes", "1")
+    assert code == 0 and Path(file).read_text() == before
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    (wrong / "log.swf").write_text("nothing of the kind\n")
+    code, _, _ = call("--from", str(wrong / "log.swf"), "--out", str(wrong))
+    assert code != 0 and [p.name for p in wrong.iterdir()] == ["log.swf"]
+    assert (wrong / "log.swf").read_text() == "nothing of the kind\n"

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from metabroker.advice.effects import LEAST_JOBS, LEAST_WEEKS, WEEK, effects, groups
-from metabroker.advice.settings import NO_PLANS, Setting
+from metabroker.advice.settings import AGING, NO_PLANS, Setting
 from metabroker.advice.site import Floats, Site, Tried
+from metabroker.config.model import AgingConfig
+from metabroker.policy import BACKFILLING, POLICIES, Aging
 from metabroker.simulation.local_users import Line
 from metabroker.simulation.planned import Plan
 from tests.simulation.traces import KTH, TRACES
@@ -35,6 +37,20 @@ def test_weeks_are_drawn_and_not_jobs() -> None:
     (found,) = effects(SUBMITS, BEFORE, BEFORE + shifted, EVERYBODY)
     assert not found.certain and found.low < 0 < found.high
     assert abs(found.change) > 2.58 * shifted.std() / (WEEKS * EACH) ** 0.5
+
+
+@pytest.mark.parametrize("weeks", [LEAST_WEEKS, 16])
+def test_what_is_no_effect_is_seldom_called_certain_also_of_few_weeks(weeks: int) -> None:
+    """At 99 % one in a hundred is."""
+    draws = np.random.default_rng(5)
+    submits = np.arange(weeks * EACH) * WEEK / EACH
+    before = np.full(weeks * EACH, 5000.0)
+    wrong = 0
+    for _ in range(300):
+        noise = draws.normal(0, 600, (weeks, 1)).repeat(EACH, axis=1).flatten()
+        (found,) = effects(submits, before, before + noise, {"all jobs": before > 0})
+        wrong += found.certain
+    assert wrong <= 9
 
 
 def test_of_few_weeks_nothing_is_certain() -> None:
@@ -66,8 +82,8 @@ def test_what_is_certain_on_the_first_half_of_a_log_is_right_on_the_second() -> 
         jobs = list(replay.jobs())
         submits = np.array([job.submit for job in jobs])
         who = groups(jobs, list(replay.entries()), (100,), Setting("EASY"))
-        easy, *others = (Tried(site, Setting(p)).play(0).waits for p in ("EASY", "FCFS", "FPFS"))
-        found.append([effect for waits in others for effect in effects(submits, easy, waits, who)])
+        now, *others = (Tried(site, Setting(p)).play(0).waits for p in ("FPFS", "FCFS", "EASY"))
+        found.append([effect for waits in others for effect in effects(submits, now, waits, who)])
     certain = [(one, two) for one, two in zip(*found, strict=True) if one.certain]
     assert len(certain) >= 5 and {one.sign for one, _ in certain} == {-1, 1}
     assert [one.sign for one, _ in certain] == [two.sign for _, two in certain]
@@ -80,6 +96,37 @@ def swf(path: Path, lines: list[str]) -> str:
 
 def line(number: int, submit: int, size: int, run: int, user: int) -> str:
     return f"{number} {submit} 0 {run} {size} -1 -1 {size} {run} -1 1 {user} 1 -1 1 -1 -1 -1"
+
+
+def test_a_log_s_partitions_are_the_clusters_of_their_names(tmp_path: Path) -> None:
+    """Numbered as they come in the log, and not as the clusters."""
+    header = ["; Partition: 1 leiden", "; Partition: 2 delft", "; Partition: 3 scratch"]
+    jobs = [(1, 8), (2, 100), (1, 16), (2, 128), (3, 1)]
+    lines = [" ".join([*line(n, n, size, 100, 1).split()[:15], str(partition), "-1", "-1"])
+             for n, (partition, size) in enumerate(jobs, 1)]  # fmt: skip
+    site = Site(swf(tmp_path / "log", [*header, *lines]), ("delft", "leiden"), (128, 64))
+    assert [job.local for job in site.replay().jobs()][:4] == [1, 0, 1, 0]
+    assert not Tried(site, Setting("LP-GF")).play(0).refused
+
+
+def test_a_policy_is_tried_with_the_daemons_aging(tmp_path: Path) -> None:
+    """A wide job waits while small ones go on coming: FPFS alone would never let it start."""
+    small = [line(2 + n, 1 + n * 50, 1, 100, 2) for n in range(4000)]
+    lines = [line(1, 0, 1, 100, 2), *small[:10], line(9999, 520, 2, 10, 2), *small[10:]]
+    site = Site(swf(tmp_path / "log", lines), ("a",), (2,))
+    waits = [
+        Tried(site, replace(Setting("FPFS"), aging=aging)).play(0).waits.max()
+        for aging in (AGING, None)
+    ]
+    assert waits[0] < 5000 < waits[1]
+    usual = AgingConfig()
+    assert Aging(usual.overtaken, usual.wait) == AGING
+
+
+def test_what_the_daemon_can_do_is_not_said_to_be_the_simulators_alone() -> None:
+    for policy in (*POLICIES, *BACKFILLING):
+        assert Setting(policy).live
+    assert not Setting("AFCFS").live
 
 
 def test_each_job_has_its_own_wait_also_those_of_local_users(tmp_path: Path) -> None:

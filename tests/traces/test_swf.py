@@ -22,7 +22,7 @@ def line(number: int = 1, submit: float = 0, run: float = 10, size: int = 4, **o
     words = [-1.0] * FIELDS
     words[0], words[1], words[3], words[7] = number, submit, run, size
     for name, value in other.items():
-        words[{"used": 4, "time": 8, "user": 11}[name]] = value
+        words[{"used": 4, "time": 8, "status": 10, "user": 11}[name]] = value
     return " ".join(f"{word:g}" for word in words)
 
 
@@ -61,6 +61,8 @@ WRONG = [
     (line().replace("10", "ten"), "a field is not a number"),
     (line(run=-1), "its run time is unknown"),
     (line(size=-1), "its number of processors is unknown"),
+    (line(status=3), "it is a part of a job's run, which has a line of its own"),
+    (line(status=5, run=0, used=-1), "it was cancelled before it started"),
     (line(submit=-1), "its submit time is unknown or before the log's start"),
     (line(run=float("nan")), "a field is not a finite number"),
 ]

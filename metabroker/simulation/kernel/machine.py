@@ -75,6 +75,7 @@ class Machine:
         self._program = program
         self._draw = draw
         self._mix = mix
+        self._gangs = False
         self._profile = profile
         self._lines: dict[tuple[int, bool], int] = {}
         self._read = 0
@@ -111,8 +112,10 @@ class Machine:
         if draw is not None:
             self._more_draws()
 
-    def play(self, blocks: Iterable[Block], sink: Sink) -> int:
-        """Play all jobs; returns their number. Raises as `simulate`."""
+    def play(self, blocks: Iterable[Block], sink: Sink, *, gangs: bool = False) -> int:
+        """Play all jobs; returns their number. `gangs`: they are a job mix, of which the sequential
+        ones are counted first (see `Measurements`). Raises as `simulate`."""
+        self._gangs = gangs
         stream = iter(blocks)
         state = self.world.state
         while True:
@@ -162,7 +165,8 @@ class Machine:
         jobs = world.jobs
         components = block.sizes.T  # numpy sums few columns sooner than many short rows
         total, parts = sum(components), sum(components > 0)
-        first = parts == 1 if block.tasks is None else block.tasks > 0
+        sequential: Any = block.tasks if block.tasks is not None else np.zeros(number)
+        first = sequential > 0 if self._gangs else parts == 1
         columns = {
             "submit": block.submit,
             "run": block.run,
@@ -170,7 +174,7 @@ class Machine:
             "total": total,
             "parts": parts,
             "local": self._lines_of(block) if self._mix else block.local,
-            "first": first if self._mix else parts == 1,
+            "first": first,
             "queue": NOWHERE,
         }
         for name, values in columns.items():

@@ -58,6 +58,8 @@ def uncovered(system: System) -> str:
     options = system.options
     if system.local or system.line is not None or system.plan is not None:
         return "clusters with local users"
+    if system.aging is not None:
+        return "aging"
     if system.policy not in COVERED:
         return f"the policy {system.policy}"
     if system.policy not in _QUEUES:
@@ -71,12 +73,15 @@ def uncovered(system: System) -> str:
     return ""
 
 
-def play(system: System, blocks: Iterable[Block], sink: Sink, draw: Draw) -> int:
-    """Play jobs; returns their number. `sink` gets DONE records, in the order of the ends.
+def play(
+    system: System, blocks: Iterable[Block], sink: Sink, draw: Draw, *, gangs: bool = False
+) -> int:
+    """Play jobs; returns their number. `sink` gets DONE records, in the order of the ends; `gangs`:
+    the jobs are a job mix.
 
     Raises as `simulate`, and NotCovered, some jobs having been played already.
     """
-    return machine(system, draw).play(blocks, sink)
+    return machine(system, draw).play(blocks, sink, gangs=gangs)
 
 
 def machine(system: System, draw: Draw) -> Machine:

@@ -38,6 +38,7 @@ def stop_of(plan: Plan) -> Stop | None:
 def as_data(plan: Plan, played: Played) -> Json:
     """The JSON object of a run. Times in the workload's unit, shares and utilizations up to 1."""
     outcomes = played.summary.outcomes
+    of_runtimes = plan.scenario.workload.runtimes is not None
     result: Json = {
         "scenario": scenario_data(plan),
         "jobs": outcomes[0].jobs,
@@ -48,7 +49,8 @@ def as_data(plan: Plan, played: Played) -> Json:
         "waiting_time": _figure(played, lambda o: o.wait),
         "utilization": {
             "gross": _mean(played, lambda o: o.gross),
-            "net": _mean(played, lambda o: o.net),
+            # Measured run times have all that wide-area communication costs in them (BE07 5).
+            "net": None if of_runtimes else _mean(played, lambda o: o.net),
         },
         "jobs_per_second": _number(played.jobs_per_second),
         "engine": _engine(played),

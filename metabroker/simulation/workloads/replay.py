@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from metabroker.policy import Request
 from metabroker.simulation.job import SimJob
@@ -24,7 +25,8 @@ class Replay:
     A job wider than `max_size` is replaced by parts of at most that many processors, submitted
     together and running as long (ER 3.1). The components of a co-allocated job are those that the
     log tells, on the clusters that its user chose if all of them are among `names`; with `merge`
-    it is one component. Raises ValueError for an empty extract.
+    it is one component. A partition is the cluster of its name, by the log's header; where that
+    names none of `names`, its number counts. Raises ValueError for an empty extract.
     """
 
     trace: Trace
@@ -95,5 +97,17 @@ class Replay:
         if self.assignment == "round-robin":
             return turn % self.sites
         if self.assignment == "partition" and entry.partition > 0:
+            if self._by_number:
+                return self._by_number.get(entry.partition, turn % self.sites)
             return (entry.partition - 1) % self.sites
         return 0
+
+    @cached_property
+    def _by_number(self) -> dict[int, int]:
+        """The clusters of this name, by the numbers that the log's header gives them."""
+        told = (value.partition(" ") for value in self.trace.header.get("Partition", ()))
+        return {
+            int(number): self.names.index(name.strip())
+            for number, _, name in told
+            if number.isdigit() and name.strip() in self.names
+        }

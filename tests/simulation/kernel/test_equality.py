@@ -73,6 +73,8 @@ def wrong(policy: str, number: int) -> bool:
         at(traced("LP-GF", 16, 3000, 1), 0.5),
         Run(System((128,), "AFCFS-BS"), JobMixStream(8), 3000, gangs=True, most=2500),
         Run(System((128,), "LG-SS"), JobMixStream(4), 3000, gangs=True),
+        Run(System((128,), "EASY"), JobMixStream(8), 3000, gangs=True),
+        Run(System((128,), "FPFS"), JobMixStream(8), 3000, gangs=True),
     ],
     ids=lambda run: run.system.policy,
 )

@@ -44,9 +44,15 @@ def who(transport: asyncio.BaseTransport) -> Who:
     return host(str(address))
 
 
+_NETWORK = 64  # bits of an address of IPv6 that are not its host's own
+
+
 def host(address: str) -> str:
     """Whom an address counts for; of IPv6 a whole network, which one host may have."""
-    return ":".join(address.split(":")[:4]) if ":" in address else address
+    found = _plain(address)
+    if found.version == 4:
+        return str(found)
+    return str(ipaddress.ip_network((found, _NETWORK), strict=False))
 
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -44,6 +44,11 @@ class Array:
         """Tasks that are no jobs yet, and will be."""
         return self.tasks.from_(self.next) - self.cancelled.from_(self.next)
 
+    def left_of(self, wanted: TaskSet) -> TaskSet:
+        """Those of these that are left: it costs what is wanted, and not what there is."""
+        few = wanted.from_(self.next)
+        return TaskSet.of(t for t in few if t in self.tasks and t not in self.cancelled)
+
     @property
     def count(self) -> int:
         """How many these are."""

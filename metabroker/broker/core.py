@@ -183,13 +183,14 @@ class Broker:
 
     def check_limits(self, new: NewJob, ended: Mapping[Named, Outcome] | None = None) -> None:
         """Hold a submission that is not made yet against the configured limits, and what it depends
-        on against the jobs that there are (`ended`: those that are over).
+        on against the jobs that there are (`ended`: those that are over; None: not that).
 
         Raises:
             Rejected: it is beyond one, or depends on a job that there is not.
         """
         self._requests.check_limits(new)
-        self._dependencies.check(new.after, ended or {})
+        if ended is not None:
+            self._dependencies.check(new.after, ended)
 
     def limit(self, limits: ResourceLimits) -> None:
         """Hold users and queues to these limits from now on."""

@@ -143,7 +143,7 @@ class Requests:
     def _cancel_tasks(self, job: Job, array: Array, event: CancelJob, now: float) -> None:
         """What was not made never will be; what was, ends. The array ends when nothing is left."""
         wanted = array.tasks if event.tasks is None else event.tasks
-        gone = array.left if event.tasks is None else array.left & wanted
+        gone = array.left if event.tasks is None else array.left_of(wanted)
         if len(array.cancelled.ranges) + len(gone.ranges) > MOST_RANGES:
             raise Rejected(f"too many tasks of job {job.id} are cancelled one by one", "use ranges")
         jobs = self._state.jobs

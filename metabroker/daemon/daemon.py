@@ -17,6 +17,7 @@ from metabroker.api.middleware import Middleware
 from metabroker.api.server import ApiServer
 from metabroker.broker.lease_term import LeaseTerm
 from metabroker.config.clusters import words_of
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.model import Config
 from metabroker.config.values import Address
 from metabroker.daemon.sharing.reexec import reexec
@@ -255,10 +256,25 @@ class Daemon:
                 log.error("%s", error)
 
     def reconfigure(self, config: Config) -> None:
-        """Take over what users are held against; say of all else that it needs a new start."""
+        """Take over what users are held against; say of all else that it needs a new start.
+
+        Raises:
+            ConfigRefusal: with what stays in force it gives users more than it says.
+        """
         if self._offline:
             config = twins(config)
         users = users_of(config)
+        changed = [
+            name
+            for name in Config.model_fields
+            if _compared(config, name) != _compared(self._config, name)
+        ]
+        now = {name: getattr(config, name) for name in changed if name in LIVE}
+        merged = self._config.model_copy(update=now)
+        if merged.shared_with_submitters and not merged.submitters_share_everything:
+            where = ", ".join(merged.shared_with_submitters)
+            why = f"`submitters` would act as the daemon's own account in {where}, still in force"
+            raise ConfigRefusal(why, "restart metabroker to apply all of it")
         if users.keys() == self._users.keys():
             if users != self._users:
                 log.info("configuration: the users of %s have changed", ", ".join(users))
@@ -266,13 +282,7 @@ class Daemon:
         words = _words_of(config)
         if words.keys() == self._words.keys():
             self._words = words
-        changed = [
-            name
-            for name in Config.model_fields
-            if _compared(config, name) != _compared(self._config, name)
-        ]
-        now = {name: getattr(config, name) for name in changed if name in LIVE}
-        self._config = self._config.model_copy(update=now)
+        self._config = merged
         self._middleware.set_rates(build.rates(self._config))
         with self._changing:
             if self.leader is not None:

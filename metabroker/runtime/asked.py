@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from metabroker.broker.events import Event
+from metabroker.broker.events import Event, Outcome
+from metabroker.submission.dependency import Named
 from metabroker.submission.model import Submission
 
 Answer = Callable[[int | Exception], None]
@@ -30,7 +31,9 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class AskToSubmit:
     """A user's submission. `spec` is what only the job's start needs, as it is stored; `closed`:
-    clusters, by name, that cannot be asked for all that it asks for."""
+    clusters, by name, that cannot be asked for all that it asks for; `over`: what had become of the
+    jobs that it depends on when it was asked for, of those that had ended then: the core's thread
+    need not ask for them again."""
 
     submission: Submission
     user: str
@@ -39,6 +42,7 @@ class AskToSubmit:
     spec: Mapping[str, Any]
     answer: Answer
     closed: tuple[str, ...] = ()
+    over: Mapping[Named, Outcome] = field(default_factory=dict)
 
 
 Item = Event | Ask | AskToSubmit

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,7 +32,7 @@ from metabroker.broker.admission import Admission
 from metabroker.broker.core import Broker
 from metabroker.broker.drained import Drained
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import Observed, Outcome, SubmitJob
+from metabroker.broker.events import Observed, SubmitJob
 from metabroker.broker.identities import System
 from metabroker.broker.job import NewJob
 from metabroker.broker.links import Link
@@ -43,9 +43,9 @@ from metabroker.policy import Limits, Place
 from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
-from metabroker.submission.dependency import Named
 
 from .asked import Answer, Ask, AskToSubmit, Item, Undecided
+from .outcomes import Outcomes, ended_since, named_by
 
 _LOG = "ask the administrator to read the daemon's log"
 
@@ -271,12 +271,12 @@ class Engine:
             joins=submission.joins or 0,
         )
 
-    def ended(self, new: NewJob) -> Mapping[Named, Outcome]:
-        """What has become of the jobs that a new one depends on, of those that have ended."""
-        tasks = () if new.array is None else new.array.tasks
-        named = () if new.after is None else new.after.named_by(tasks)
-        live = self.broker.view.jobs
-        return self.store.jobs.outcomes([n for n in named if n.task >= 0 or n.job not in live])
+    def ended(self, new: NewJob, over: Outcomes) -> Outcomes:
+        """What has become of the jobs that a new one depends on, of those that have ended; `over`:
+        what is known of that. Raises `Rejected` where it is beyond a limit of its user anyhow."""
+        self.broker.check_limits(new)
+        named = named_by(new.after, new.array)
+        return ended_since(self.store.jobs, self.broker.view.jobs, named, over)
 
     def _take_submissions(self, intake: _Intake, now: float) -> None:
         """In their order; those that come in while the broker starts wait until it gives numbers
@@ -296,7 +296,7 @@ class Engine:
             return
         try:
             new = self.new_job(asked)
-            self.broker.handle(SubmitJob(new, self.ended(new)), now)
+            self.broker.handle(SubmitJob(new, self.ended(new, asked.over)), now)
         except StoreUnavailable as why:
             asked.answer(why)
             return

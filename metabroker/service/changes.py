@@ -26,6 +26,7 @@ from metabroker.runtime.asked import Ask, AskToSubmit, Undecided
 from metabroker.runtime.cluster_accounts import wanted
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
+from metabroker.runtime.outcomes import named_by
 from metabroker.runtime.requests import spec_of
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
@@ -206,6 +207,7 @@ class Changes:
             spec_of(submission, accounts, self.rules.owner(caller, submission), known),
             answer,
             closed,
+            self._queries.outcomes(named_by(submission.after, submission.array_spec)),
         )
 
     def _wrong_words(self, cluster: str, words: tuple[str, ...]) -> str | None:

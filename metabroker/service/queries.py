@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from metabroker.api.answers import encode
 from metabroker.api.calls import DEFAULT, GREATEST, cursor
 from metabroker.api.pages import PAGE, Pages, page
 from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.broker.events import Outcome
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.ended import Archived
 from metabroker.store.job_queries import Selection
+from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
 from . import orphans_view, reasons, under_way
@@ -106,6 +108,10 @@ class Queries:
             what, advice = f"task {tasks} of job {job} is no job of its own yet", "name the array"
             raise ServiceError(Failure.NOT_FOUND, what, advice)
         return found[0]
+
+    def outcomes(self, named: Collection[Named]) -> Mapping[Named, Outcome]:
+        """What has become of those of these jobs that have ended."""
+        return self.reading(lambda: self._store.jobs.outcomes(named))
 
     def active(self, *, user: str | None = None, limit: int | None = None) -> Json:
         """Jobs that have not ended: those that had not when this was asked, and have not when their

@@ -52,3 +52,24 @@ def test_to_cancel_an_array_costs_as_much_for_each_task_however_many_there_are(
     it.broker.handle(CancelJob(number, "u", TaskSet.parse("0-98:2")), it.now)
     assert len(joined) < 10
     assert array.ending == TaskSet.of(task for task in array.live if task % 2 == 0)
+
+
+def test_to_cancel_one_task_does_not_go_through_all_that_are_left(
+    it: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = submit(it, "0-9999")
+    it.handle(CancelJob(number, "u", TaskSet.parse("5000")))
+    array = it.broker.view.jobs[number].array
+    assert array is not None
+    looked = []
+    has = TaskSet.__contains__
+
+    def counted(tasks: TaskSet, task: object) -> bool:
+        looked.append(task)
+        return has(tasks, task)
+
+    monkeypatch.setattr(TaskSet, "__contains__", counted)
+    it.broker.handle(CancelJob(number, "u", TaskSet.parse("7000-7002")), it.now)
+    assert len(looked) < 100
+    monkeypatch.undo()
+    assert array.cancelled == TaskSet.parse("5000,7000-7002")

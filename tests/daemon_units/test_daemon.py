@@ -12,6 +12,7 @@ import yaml
 from metabroker.api.service import ServiceError, read
 from metabroker.broker.states import JobState
 from metabroker.config import load
+from metabroker.config.errors import ConfigRefusal
 from metabroker.daemon.daemon import Daemon
 from metabroker.store.rows import ClusterNames
 from tests.daemon.harness import eventually
@@ -77,3 +78,20 @@ def test_it_archives_and_removes_what_is_over_its_time(daemon: Daemon, folder: P
         read(service, "job", job=1)
     (file,) = (folder / "archive").glob("*.jsonl")
     assert str(file) in refused.value.advice and len(file.read_text().splitlines()) == 2
+
+
+def test_who_may_submit_is_not_taken_over_into_clusters_where_they_would_be_the_daemon(
+    daemon: Daemon, folder: Path
+) -> None:
+    """The file is right as a whole, and its other clusters need a restart."""
+    file = folder / "metabroker.yaml"
+    before = yaml.safe_load(file.read_text())
+    far = {"system": "slurm", "via": "ssh", "host": "far.example", "user": "x"}
+    file.write_text(yaml.safe_dump({**before, "submitters": ["nobody"], "clusters": {"far": far}}))
+    after = load(file)
+    assert after.submitters == ("nobody",) and not after.shared_with_submitters
+    with pytest.raises(ConfigRefusal, match="own account in delft, still in force"):
+        daemon.reconfigure(after)
+    assert not daemon._config.submitters
+    daemon.reconfigure(load(file).model_copy(update={"submitters_share_everything": True}))
+    assert daemon._config.submitters == ("nobody",)

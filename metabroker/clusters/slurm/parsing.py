@@ -219,6 +219,9 @@ def _job(line: str) -> JobLine:
     )
 
 
+_IN_BRACKETS, _DIGITS = re.compile(r"\([^)]*\)"), re.compile(r"[0-9]+")
+
+
 def nodes(text: str) -> list[NodeLine]:
     """The lines of `sinfo -h -N -o NODE_FORMAT`.
 
@@ -228,8 +231,15 @@ def nodes(text: str) -> list[NodeLine]:
     return [_node(line) for line in _lines(text)]
 
 
-# `gpu:2`, `gpu:a100:4(S:0-1)`, among other resources.
-_GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]*[^:,(0-9][^:,(]*)?(?::([0-9]{1,6}))?(?=[,(]|$)")
+def _gpus(gres: str) -> int:
+    """Of `gpu:2`, `gpu:3090:4(S:0-1)`, `gpu:a100:no_consume:4`, among other resources."""
+    found = 0
+    for part in _IN_BRACKETS.sub("", gres).split(","):
+        name, *words = part.split(":")
+        if name == "gpu":
+            last = words[-1] if words else ""
+            found += (int(last) if len(last) <= 6 else 0) if _DIGITS.fullmatch(last) else 1
+    return found
 
 
 def _node(line: str) -> NodeLine:
@@ -251,7 +261,7 @@ def _node(line: str) -> NodeLine:
         up=available == "up",
         threads_per_core=max(1, _number("sinfo", threads)),
         memory=_number("sinfo", memory),
-        gpus=sum(int(count or 1) for count in _GPUS.findall(gres)),
+        gpus=_gpus(gres),
     )
 
 

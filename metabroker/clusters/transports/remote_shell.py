@@ -52,7 +52,8 @@ _NOT_RUN = re.compile(
     r"^(?:/bin/sh: (?:line )?\d+: )?(?:/usr/bin/)?(?:timeout|env): (.*)$", re.MULTILINE
 )
 _PLAIN = re.compile(r"[A-Za-z0-9_./@:+-]+")
-_SIGNALS = range(129, 193)
+# By the shell. Commands of PBS end with its error numbers, modulo 256, from 153 on.
+_SIGNALS = range(129, 153)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ def test_recorded_nodes(release: str, state: str) -> None:
         ("(null)", 0), ("gpu:2", 2), ("gpu", 1), ("gpu:a100:4(S:0-1)", 4), ("mygpu:4", 0),
         ("gpu:2,gpu:tesla:1,mps:100", 3), ("shard:3,gpu:rtx_4090:8(S:0-1),craynetwork:4", 8),
         ("gpu:v100s-pcie:2(IDX:0-1)", 2), ("gpu:4g:2", 2), ("gpu:x:99999999999", 0), ("", 0),
+        ("gpu:3090:8", 8), ("gpu:1080:3,gpu:2080:1(IDX:0)", 4), ("gpu:a100:no_consume:4", 4),
     ],
 )  # fmt: skip
 def test_memory_and_gpus_of_a_node(gres: str, gpus: int) -> None:

@@ -154,6 +154,13 @@ def test_one_that_was_killed_is_lost(transport: Transport) -> None:
         run(transport, "sh", "-c", "kill -9 $$")
 
 
+@pytest.mark.parametrize("status", [153, 170, 188, 191])
+def test_the_error_numbers_of_pbs_are_no_signals(transport: Transport, status: int) -> None:
+    """They are more than a byte holds: 15001 is 153."""
+    done = run(transport, "sh", "-c", f"echo qstat: Unknown Job Id >&2; exit {status}")
+    assert (done.exit_status, done.stderr) == (status, "qstat: Unknown Job Id\n")
+
+
 def test_one_that_hangs_is_lost_in_time_and_ended(transport: Transport, place: Path) -> None:
     script = f"echo $$ > {place}/pid; trap '' TERM HUP; sleep 300 & wait; sleep 300"
     began = time.monotonic()

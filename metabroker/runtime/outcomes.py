@@ -1,0 +1,46 @@
+"""What has become of the jobs that a new one depends on, of those that have ended.
+
+An array of 100,000 tasks may wait for as many of another one. Most of that is read where a user
+asks, and not in the core's thread; there only what has ended since is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from metabroker.broker.events import Outcome
+from metabroker.broker.job import Job
+from metabroker.store.job_queries import JobQueries
+from metabroker.submission.dependency import Dependency, Named
+from metabroker.submission.tasks import ArraySpec
+
+Outcomes = Mapping[Named, Outcome]
+
+
+def named_by(after: Dependency | None, array: ArraySpec | None) -> Collection[Named]:
+    """The jobs and tasks that a new one depends on, or that the tasks of a new array do."""
+    return () if after is None else after.named_by(() if array is None else array.tasks)
+
+
+def ended_since(
+    jobs: JobQueries, live: Mapping[int, Job], named: Collection[Named], over: Outcomes
+) -> Outcomes:
+    """All of that. `live`: the jobs that have not ended, as the core has them; `over`: what was
+    known of the others before. Of an array that there is not no task is asked for."""
+    asked = [each for each in named if each not in over and _may_have_ended(each, live)]
+    known = {each.job for each in over}
+    gone = {each.job for each in asked if each.job not in live} - known
+    whole = jobs.outcomes([Named(number) for number in gone])
+    there = known | live.keys() | {each.job for each in whole}
+    rest = jobs.outcomes([each for each in asked if each not in whole and each.job in there])
+    found = {**over, **whole, **rest}
+    return {each: found[each] for each in named if each in found}
+
+
+def _may_have_ended(named: Named, live: Mapping[int, Job]) -> bool:
+    job = live.get(named.job)
+    if job is None:
+        return True
+    array = job.array
+    made = array is not None and 0 <= named.task < array.next
+    return made and array is not None and named.task not in array.live

@@ -109,7 +109,7 @@ def test_slurm_looks_at_all_accounts_at_once() -> None:
     first = next(look)
     assert isinstance(first, Command)
     words = " ".join(first.argv[:-1])
-    assert words == "squeue -h -r -t all -u mbsvc,anna,bob -o" and first.account is None
+    assert words == "squeue -h -a --local -r -t all -u mbsvc,anna,bob -o" and first.account is None
     mark = first.argv[-1].partition(SEPARATOR)[0]
     text = line("anna", "mb-1", mark) + line("bob", "mb-1", mark) + line("anna", "mine", mark)
     look.send(said(text))

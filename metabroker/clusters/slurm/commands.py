@@ -45,6 +45,13 @@ class SlurmIdentity:
         return self.user if self.acting else None
 
 
+# Of all partitions: an account's own jobs in one that is hidden from it are left out without that.
+# And of this cluster alone, where a federation's are shown together.
+_SQUEUE = ("squeue", "-h", "-a", "--local")
+_HOLD = "R,S,CG,CF"
+"""The states in which a job holds processors; CF: its nodes are being made ready."""
+
+
 def _read(argv: tuple[str, ...]) -> Command:
     """A command whose output is parsed: times in Unix seconds."""
     return Command(argv, env=(("SLURM_TIME_FORMAT", "%s"),))
@@ -52,39 +59,39 @@ def _read(argv: tuple[str, ...]) -> Command:
 
 def list_jobs(user: str) -> Command:
     """All of the broker's jobs, ended ones too, as long as the controller remembers them."""
-    return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-o", JOB_FORMAT))
+    return _read((*_SQUEUE, "-r", "-t", "all", "-u", user, "-o", JOB_FORMAT))
 
 
 def list_jobs_of(accounts: Sequence[str], mark: str) -> Command:
     """The same of several accounts at once, or of all; each line begins with the mark."""
     whose = ("-u", ",".join(accounts)) if accounts else ()
-    return _read(("squeue", "-h", "-r", "-t", "all", *whose, "-o", marked_format(mark)))
+    return _read((*_SQUEUE, "-r", "-t", "all", *whose, "-o", marked_format(mark)))
 
 
 def find_jobs(user: str, token: str) -> Command:
     """The jobs of one token."""
-    return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-n", token, "-o", JOB_FORMAT))
+    return _read((*_SQUEUE, "-r", "-t", "all", "-u", user, "-n", token, "-o", JOB_FORMAT))
 
 
 def find_job(user: str, native_id: str) -> Command:
     """The job of one id, if it is this account's."""
-    return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-j", native_id, "-o", JOB_FORMAT))
+    return _read((*_SQUEUE, "-r", "-t", "all", "-u", user, "-j", native_id, "-o", JOB_FORMAT))
 
 
 def list_jobs_in(reservations: Sequence[str]) -> Command:
     """Running jobs inside reservations, of anybody."""
     names = ",".join(reservations)
-    return _read(("squeue", "-h", "-r", "-t", "R,S,CG", "-R", names, "-o", USE_FORMAT))
+    return _read((*_SQUEUE, "-r", "-t", _HOLD, "-R", names, "-o", USE_FORMAT))
 
 
 def list_waiting(partition: str) -> Command:
     """Jobs of anybody in a partition that are pending, arrays as one, or hold processors."""
-    return _read(("squeue", "-h", "-t", "PD,R,S,CG", "-p", partition, "-o", WAITING_FORMAT))
+    return _read((*_SQUEUE, "-t", f"PD,{_HOLD}", "-p", partition, "-o", WAITING_FORMAT))
 
 
 def list_jobs_on(nodes: str) -> Command:
     """Jobs of anybody that hold processors on these nodes."""
-    return _read(("squeue", "-h", "-t", "R,S,CG", "-w", nodes, "-o", UNTIL_FORMAT))
+    return _read((*_SQUEUE, "-t", _HOLD, "-w", nodes, "-o", UNTIL_FORMAT))
 
 
 def show_processors(number: str) -> Command:
@@ -94,7 +101,7 @@ def show_processors(number: str) -> Command:
 
 def list_nodes() -> Command:
     """All nodes in all partitions."""
-    return _read(("sinfo", "-h", "-N", "-o", NODE_FORMAT))
+    return _read(("sinfo", "-h", "-a", "--local", "-N", "-o", NODE_FORMAT))
 
 
 def list_reservations() -> Command:

@@ -10,19 +10,26 @@ RESERVATION_GONE = "RESV_DEL_HOLD"
 calls jobs so that have ended, too; these have an end."""
 _PENDING = (
     "PENDING",
-    "CONFIGURING",
     "REQUEUED",
     "REQUEUE_FED",
     "REQUEUE_HOLD",
     "SPECIAL_EXIT",
     RESERVATION_GONE,
     "RESIZING",
-    "POWER_UP_NODE",
     "EXPEDITING",
 )
 # REVOKED is in no list: another cluster of the federation has started the job. It is not over, and
 # does not run here; its own record tells its end.
-_RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT")
+_RUNNING = (
+    "RUNNING",
+    "CONFIGURING",  # its nodes are being made ready, or woken up: they are its own already
+    "POWER_UP_NODE",
+    "COMPLETING",
+    "SUSPENDED",
+    "STOPPED",
+    "SIGNALING",
+    "STAGE_OUT",
+)
 _ENDED: dict[str, Cause | None] = {
     "COMPLETED": None,
     "FAILED": Cause.EXIT,  # or killed by a signal that nobody sent through Slurm: the record knows
@@ -97,7 +104,8 @@ _TAKES_JOBS = frozenset(
         "blocked",
     }
 )
-_BAD_SUFFIXES = frozenset("*~#!%@^")
+# `~` and `#`: asleep, and being woken up: whoever is given such a node wakes it.
+_BAD_SUFFIXES = frozenset("*!%@^")
 
 
 def takes_jobs(word: str) -> bool:

@@ -16,7 +16,7 @@ from . import recorded
 from .drive import TOKEN, Answer, Told, drive, failed, job, said
 
 WHO = SlurmIdentity("mbsvc")
-FIND = f"squeue -h -r -t all -u mbsvc -n {TOKEN} -o JOBS"
+FIND = f"squeue -h -a --local -r -t all -u mbsvc -n {TOKEN} -o JOBS"
 CANCEL = f"scancel -u mbsvc -n {TOKEN}"
 DELETE = f"scontrol delete ReservationName={TOKEN}"
 IN_USE = failed(f"delete_reservation reservation={TOKEN}: Requested reservation is in use\n")
@@ -131,7 +131,7 @@ def test_a_job_that_ended_just_before_it_was_cancelled_is_no_error() -> None:
 
 NATIVE = NativeId("7", 1795244532.0)
 ANOTHER = TOKEN.replace("-1-1-0", "-2-1-0")  # another component's token
-BY_ID = "squeue -h -r -t all -u mbsvc -j 7 -o JOBS"
+BY_ID = "squeue -h -a --local -r -t all -u mbsvc -j 7 -o JOBS"
 
 
 def clean_renamed(*answers: Answer, writer: Writer | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from .drive import TOKEN, Answer, Told, drive, failed, said
 START, END = 1795398186, 1795398286
 SOONER = ReserveRequest(TOKEN, 8, 160, start=START - 60.0, move=True)
 ALL = "scontrol -o show reservation"
-JOBS = "squeue -h -t R,S,CG -w lab1 -o %A"
+JOBS = "squeue -h -a --local -t R,S,CG,CF -w lab1 -o %A"
 UPDATE = f"scontrol update ReservationName={TOKEN}"
 MOVE = f"{UPDATE} StartTime=uts{START - 60} EndTime=uts{END} Flags+=IGNORE_JOBS"
 BACK = f"{UPDATE} StartTime=uts{START} EndTime=uts{END} Flags+=IGNORE_JOBS"

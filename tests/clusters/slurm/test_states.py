@@ -13,7 +13,8 @@ from metabroker.clusters.slurm.states import end_cause, is_unsettled, job_state,
     ("word", "state"),
     [
         ("PENDING", NativeState.PENDING),
-        ("CONFIGURING", NativeState.PENDING),
+        ("CONFIGURING", NativeState.RUNNING),  # its nodes are its own already
+        ("POWER_UP_NODE", NativeState.RUNNING),
         ("REQUEUE_HOLD", NativeState.PENDING),
         ("RESV_DEL_HOLD", NativeState.PENDING),
         ("RUNNING", NativeState.RUNNING),
@@ -53,7 +54,19 @@ def test_why_a_job_ended(word: str, cause: Cause | None) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["idle", "mixed", "allocated", "mixed-", "idle+", "reserved", "maint", "planned", "idle$"],
+    [
+        "idle",
+        "mixed",
+        "allocated",
+        "mixed-",
+        "idle+",
+        "reserved",
+        "maint",
+        "planned",
+        "idle$",
+        "idle~",
+        "mixed#",
+    ],
 )
 def test_nodes_that_take_jobs(word: str) -> None:
     assert takes_jobs(word)
@@ -61,7 +74,7 @@ def test_nodes_that_take_jobs(word: str) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["down", "down*", "idle*", "idle~", "idle#", "idle!", "idle%", "idle@", "idle^", "drained",
+    ["down", "down*", "idle*", "idle!", "idle%", "idle@", "idle^", "drained",
      "draining", "drained*", "fail", "failing", "unknown", "unk*", "future", "reboot^", "", "~",
      "perfctrs", "powering_down", "mixed*$"],
 )  # fmt: skip

@@ -24,7 +24,7 @@ from .drive import TOKEN, Answer, Told, drive, failed, job, said
 
 WHO = SlurmIdentity("mbsvc", "batch", "physics", "normal")
 ORDER = replace(order(Path("/home/anna"), name="a name", patience=None), seconds=601)
-FIND = f"squeue -h -r -t all -u mbsvc -n {TOKEN} -o JOBS"
+FIND = f"squeue -h -a --local -r -t all -u mbsvc -n {TOKEN} -o JOBS"
 
 
 def submit(

@@ -16,16 +16,16 @@ from metabroker.clusters.slurm.parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMA
 from metabroker.clusters.transports.base import Command
 
 Request = dict[str, Any]
-_STATES = {"R": "RUNNING", "S": "SUSPENDED", "CG": "COMPLETING"}
+_STATES = {"R": "RUNNING", "S": "SUSPENDED", "CG": "COMPLETING", "CF": "CONFIGURING"}
 _FORMATS = (JOB_FORMAT, USE_FORMAT)
 
 
 def request(command: Command) -> Request | None:
     """What to ask the helper; None: this is for the command itself."""
     match command.argv:
-        case ("squeue", "-h", "-r", "-t", states, *words, "-o", form) if form in _FORMATS:
+        case ("squeue", "-h", "-a", "--local", "-r", "-t", states, *words, "-o", form) if form in _FORMATS:
             return _jobs(states, words, form)
-        case ("sinfo", "-h", "-N", "-o", form) if form == NODE_FORMAT:
+        case ("sinfo", "-h", "-a", "--local", "-N", "-o", form) if form == NODE_FORMAT:
             return {"do": "nodes"}
         case ("scontrol", "-o", "show", "reservation"):
             return {"do": "reservations"}

@@ -20,6 +20,8 @@ from metabroker.clusters.slurm.states import is_unsettled, takes_jobs
         ("IDLE+PLANNED", 0, "planned"),
         ("MIXED+PLANNED", 4, "mixed-"),
         ("IDLE+MAINTENANCE", 0, "idle$"),
+        ("IDLE+CLOUD+POWERED_DOWN", 0, "idle~"),  # it is woken up for whoever gets it
+        ("IDLE+POWERING_UP", 0, "idle#"),
     ],
 )
 def test_nodes_that_take_jobs(state: str, allocated: int, word: str) -> None:
@@ -37,8 +39,6 @@ def test_nodes_that_take_jobs(state: str, allocated: int, word: str) -> None:
         ("MIXED+DRAIN+RESERVED", "drained"),
         ("IDLE+FAIL", "fail"),
         ("IDLE+INVALID_REG", "inval"),
-        ("IDLE+CLOUD+POWERED_DOWN", "idle~"),
-        ("IDLE+POWERING_UP", "idle#"),
         ("IDLE+REBOOT_REQUESTED", "idle@"),
         ("FUTURE", "future"),
         ("something new", "something new"),

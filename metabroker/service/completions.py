@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
-from functools import partial
+from functools import cache, partial
 
 from metabroker.api.service import Json, ServiceError
 from metabroker.broker.outbox import Ready
@@ -48,9 +48,10 @@ class Completions:
             if job.state.ended:
                 with self._lock:
                     waiters = self._waiters.pop(job.id, [])
+                view = cache(partial(self._ended_view, job.id))  # read once, however many wait
                 for waiter in waiters:
                     if waiter.set_running_or_notify_cancel():
-                        complete(waiter, partial(self._ended_view, job.id))
+                        complete(waiter, view)
 
     def _ended_view(self, number: int) -> Json:
         return self._queries.of_row(self._queries.row(number))

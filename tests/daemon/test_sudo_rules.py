@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,22 @@ def test_the_shipped_units_leave_sudo_what_it_needs(world: World) -> None:
         ["setpriv", bounds, *people.words("svc"), *asked], check=False, capture_output=True
     )
     assert done.returncode != 0
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("name", ["run-as-sudo.conf", "run-openpbs.conf"])
+def test_the_shipped_units_leave_pbs_iff_what_it_needs(name: str) -> None:
+    """It is root, and takes a port below 1024."""
+    if os.geteuid() != 0:
+        pytest.skip("becoming root with few capabilities needs root")
+    text = (REPOSITORY / "systemd" / name).read_text()
+    kept = re.findall(r"CAP_([A-Z_]+)", text)
+    assert "NoNewPrivileges=no" in text and {"SETUID", "SETGID"} <= set(kept)
+    bind = "import socket; s = socket.socket(); s.bind(('127.0.0.1', 1023))"
+    for without, works in (("", True), ("NET_BIND_SERVICE", False)):
+        caps = ",".join(f"+{cap.lower()}" for cap in kept if cap != without)
+        words = ("setpriv", f"--bounding-set=-all,{caps}", sys.executable, "-c", bind)
+        assert (subprocess.run(words, check=False, capture_output=True).returncode == 0) is works
 
 
 def test_the_shipped_rules_name_users_and_commands_alone() -> None:

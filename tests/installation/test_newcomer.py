@@ -167,7 +167,11 @@ def _install(host: CleanRoot) -> None:
     assert "metabroker" not in verified.stderr and "ystemd" not in verified.stdout
     wanted = "/etc/systemd/system/multi-user.target.wants/metabroker.service"
     assert well(host, f"readlink {wanted}") == f"/{UNIT}\n"
-    for example in ("configs/sudoers/metabroker", "systemd/run-as-sudo.conf"):
+    for example in (
+        "configs/sudoers/metabroker",
+        "systemd/run-as-sudo.conf",
+        "systemd/run-openpbs.conf",
+    ):
         found = host.path / "usr/share/metabroker" / example
         assert found.read_text() == (ROOT / example).read_text()
     compiled = list((host.path / "usr/lib/metabroker").rglob("*.pyc"))

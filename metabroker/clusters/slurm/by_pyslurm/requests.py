@@ -23,8 +23,8 @@ _FORMATS = (JOB_FORMAT, USE_FORMAT)
 def request(command: Command) -> Request | None:
     """What to ask the helper; None: this is for the command itself."""
     match command.argv:
-        case ("squeue", "-h", "-a", "--local", "-r", "-t", states, *words, "-o", form) if form in _FORMATS:
-            return _jobs(states, words, form)
+        case ("squeue", "-h", "-a", "--local", "-r", "-t", states, *words, "-o", form):
+            return _jobs(states, words, form) if form in _FORMATS else None
         case ("sinfo", "-h", "-a", "--local", "-N", "-o", form) if form == NODE_FORMAT:
             return {"do": "nodes"}
         case ("scontrol", "-o", "show", "reservation"):

@@ -32,6 +32,7 @@ from metabroker.api.service import Failure, Json, Service, ServiceError, TokenSe
 from metabroker.submission.model import Caller
 
 from .connection_limiter import ConnectionLimiter
+from .fair_executor import FairExecutor
 from .middleware import ABOUT, CALLER, Middleware
 from .token_request import token_request
 
@@ -43,14 +44,22 @@ _T = TypeVar("_T")
 
 
 class Routes:
-    """The handlers. Calls of the service that may block run in `executor`."""
+    """The handlers. Calls of the service that may block run in `fair`, and who asks is found out,
+    and written down, in `executor`."""
 
     def __init__(
-        self, service: Service, executor: Executor, middleware: Middleware, *, body: float = 30.0
+        self,
+        service: Service,
+        executor: Executor,
+        fair: FairExecutor,
+        middleware: Middleware,
+        *,
+        body: float = 30.0,
     ) -> None:
         """`body`: seconds in which a request's body must come."""
         self._service = service
         self.executor = executor
+        self._fair = fair
         self._middleware = middleware
         self._bodies = Bodies(body)
         self.limiters: list[ConnectionLimiter] = []
@@ -105,7 +114,7 @@ class Routes:
 
         if not call.changes and call is not DRY_RUN:  # which may wait for another broker
             return await self._sent(request, lambda: encoded(begin().result()))
-        done = await self._done(begin)
+        done = await self._done(caller, begin)
         request[ABOUT] = call.about(done)
         return answer(encode(done))
 
@@ -113,13 +122,14 @@ class Routes:
         self, request: web.Request, begin: Callable[[], Iterator[bytes]]
     ) -> web.StreamResponse:
         """An answer in pieces: in chunks, if it has more than one page. Each piece is made in the
-        executor, once the one before is on its way: a slow reader keeps no worker and no memory."""
+        threads, once the one before is on its way: a slow reader keeps no worker and no memory."""
 
         def first() -> tuple[list[bytes], Iterator[bytes]]:
             pieces = begin()
             return list(islice(pieces, 3)), pieces
 
-        some, rest = await self._call(first)
+        caller = request[CALLER]
+        some, rest = await self._call(caller, first)
         if len(some) < 3:
             return answer(b"".join(some))
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
@@ -129,7 +139,7 @@ class Routes:
         try:
             for piece in some:
                 await response.write(piece)
-            while piece := await self._call(lambda: next(rest, b"")):
+            while piece := await self._call(caller, lambda: next(rest, b"")):
                 await response.write(piece)
             whole = True
         except ConnectionError:  # whoever asked has gone
@@ -141,8 +151,8 @@ class Routes:
             request.transport.abort()
         return response
 
-    async def _document(self, _request: web.Request) -> web.Response:
-        return await self._read(openapi.document)
+    async def _document(self, request: web.Request) -> web.Response:
+        return await self._read(request[CALLER], openapi.document)
 
     async def _whoami(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
@@ -152,7 +162,7 @@ class Routes:
         caller, tokens = request[CALLER], self._tokens()
         async with self._bodies.of(request, caller.uid) as body:
             wanted = token_request(parsed(body))
-        made = await asyncio.shield(self._call(lambda: tokens.create(caller, wanted)))
+        made = await asyncio.shield(self._call(caller, lambda: tokens.create(caller, wanted)))
         request[ABOUT] = {key: made[key] for key in ("id", "scope", "expires")} | {
             "for": made["user"]
         }
@@ -162,12 +172,12 @@ class Routes:
         caller, tokens = request[CALLER], self._tokens()
         user, every = request.query.get("user"), request.query.get("all") == "1"
         return await self._read(
-            lambda: {"tokens": tokens.listed(caller, user=user, all_users=every)}
+            caller, lambda: {"tokens": tokens.listed(caller, user=user, all_users=every)}
         )
 
     async def _token_revoke(self, request: web.Request) -> web.Response:
         caller, tokens, id = request[CALLER], self._tokens(), request.match_info["token"]
-        revoked = await asyncio.shield(self._call(lambda: tokens.revoke(caller, id)))
+        revoked = await asyncio.shield(self._call(caller, lambda: tokens.revoke(caller, id)))
         request[ABOUT] = {"id": revoked["id"], "for": revoked["user"]}
         return answer(encode(revoked))
 
@@ -185,7 +195,7 @@ class Routes:
 
     async def _ended(self, caller: Caller, job: Arguments, timeout: float) -> web.Response:
         """The job, once it has ended, `timeout` has passed, or the daemon stops."""
-        pending = await self._call(lambda: self._service.call(caller, WAIT.name, job))
+        pending = await self._call(caller, lambda: self._service.call(caller, WAIT.name, job))
         ended = asyncio.wrap_future(pending)
         stopping = asyncio.ensure_future(self.stopping.wait())
         try:
@@ -198,11 +208,11 @@ class Routes:
         finally:
             stopping.cancel()
             ended.cancel()
-        return await self._read(lambda: read(self._service, "job", **job))
+        return await self._read(caller, lambda: read(self._service, "job", **job))
 
-    async def _done(self, change: Callable[[], Future[Json]]) -> Json:
+    async def _done(self, caller: Caller, change: Callable[[], Future[Json]]) -> Json:
         """The outcome of a change. It goes on even if the one who asked has gone."""
-        asked = self._call(change)
+        asked = self._call(caller, change)
         asked.add_done_callback(_heard)
         result = asyncio.wrap_future(await asyncio.shield(asked))
         result.add_done_callback(_heard)
@@ -211,12 +221,12 @@ class Routes:
             raise _stopping()
         return result.result()
 
-    async def _read(self, read: Callable[[], Json]) -> web.Response:
+    async def _read(self, caller: Caller, read: Callable[[], Json]) -> web.Response:
         """What `read` answers; encoded in the executor too, since it may be long."""
-        return answer(await self._call(lambda: encode(read())))
+        return answer(await self._call(caller, lambda: encode(read())))
 
-    def _call(self, call: Callable[[], _T]) -> asyncio.Future[_T]:
-        return asyncio.get_running_loop().run_in_executor(self.executor, call)
+    def _call(self, caller: Caller, call: Callable[[], _T]) -> asyncio.Future[_T]:
+        return self._fair.call(caller.user, call)
 
 
 def _heard(done: asyncio.Future[Any]) -> None:

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +22,11 @@ from metabroker.api.sockets import AT_ONCE, ListeningSocket, SocketError, deepen
 from metabroker.threads import started_pool
 
 from .connection_limiter import HEAD, ConnectionLimiter, usual_limit
+from .fair_executor import FairExecutor
 from .middleware import Middleware
 
 LARGEST_BODY = bodies.LARGEST
+_ADMITTING = 4  # threads that find out who asks, and write down what was done
 _SHUTDOWN = 3.0  # seconds that requests under way are given at a stop
 
 log = logging.getLogger(__name__)
@@ -143,8 +145,8 @@ class ApiServer:
         self, listening: ListeningSocket, far: socket.socket | None, ready: Future[None]
     ) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        with started_pool(self._workers, "api") as executor:
-            routes = Routes(self._service, executor, self._middleware, body=2 * self._head)
+        with started_pool(_ADMITTING, "api-who") as executor, self._fair() as fair:
+            routes = Routes(self._service, executor, fair, self._middleware, body=2 * self._head)
             runner = serving.runner(routes.application(), _SHUTDOWN)
             await runner.setup()
             assert runner.server is not None
@@ -157,6 +159,15 @@ class ApiServer:
                     server.close()
                 routes.stopping.set()
                 await runner.cleanup()
+
+    @contextlib.contextmanager
+    def _fair(self) -> Iterator[FairExecutor]:
+        """For as long as it serves."""
+        fair = FairExecutor(self._workers, "api")
+        try:
+            yield fair
+        finally:
+            fair.shutdown()
 
     async def _open(
         self,

@@ -30,12 +30,12 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Cluster, ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.local_files import LocalFiles
+from metabroker.fair_pool import FairPool
 from metabroker.metrics.of_clusters import OfCluster
 from metabroker.store import StoreUnavailable
 
 from .carrier import Carrier
 from .execution import carrying, carrying_stray, step_of
-from .fair_pool import FairPool
 from .lines import Lines
 from .requests import RequestBuilder
 from .watcher import NEAR, Watchers, WatchInterval, as_account

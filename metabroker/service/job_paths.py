@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 
-from metabroker.runtime.fair_pool import FairPool
+from metabroker.fair_pool import FairPool
 from metabroker.submission.model import Submission
 
 _PATIENCE = 1.0  # seconds for a file system that may hang; then the job is let through

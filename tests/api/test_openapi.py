@@ -12,6 +12,7 @@ import pytest
 from metabroker.api import openapi
 from metabroker.api.calls import CALLS, WAIT, Asked
 from metabroker.api.client import Client
+from metabroker.api.fair_executor import FairExecutor
 from metabroker.api.middleware import Middleware
 from metabroker.api.routes import Routes
 from metabroker.api.service import ServiceError
@@ -66,7 +67,7 @@ def of(name: str) -> Mapping[str, Any]:
 
 
 def test_it_has_each_route_that_is_served(service: FakeService) -> None:
-    routes = Routes(service, ThreadPoolExecutor(1), Middleware())
+    routes = Routes(service, ThreadPoolExecutor(1), FairExecutor(1, "api"), Middleware())
     served = {
         (route.method, route.resource.canonical)
         for route in routes.application().router.routes()

@@ -9,13 +9,14 @@ import gc
 import json
 import logging
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
 from metabroker.api.client import Client, ClientError
+from metabroker.api.fair_executor import FairExecutor
 from metabroker.api.routes import Routes
 from metabroker.api.server import LARGEST_BODY
 from metabroker.api.service import Failure, Json, ServiceError
@@ -232,7 +233,7 @@ def test_a_refusal_that_nobody_hears_any_more_is_no_accident(
 ) -> None:
     class Asked(Routes):
         def __init__(self) -> None:
-            self.executor = ThreadPoolExecutor(1)
+            self._fair = FairExecutor(1, "api")
 
     error = ServiceError(Failure.CONFLICT, "job 1 has ended")
     goes_on = threading.Event()
@@ -248,7 +249,7 @@ def test_a_refusal_that_nobody_hears_any_more_is_no_accident(
         routes = Asked()
         if refused == "later":
             goes_on.set()
-        asked = asyncio.create_task(routes._done(change))
+        asked = asyncio.create_task(routes._done(Caller(0, "root"), change))
         await asyncio.sleep(0.05)
         asked.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from metabroker.runtime.fair_pool import FairPool
+from metabroker.fair_pool import FairPool
 
 SOON = 20.0  # seconds: only a failure waits so long
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType, TracebackType
 from typing import Any
 
+from metabroker import fair_pool
 from metabroker.clusters import submit_directory
 from metabroker.clusters.transports import local_files
 from metabroker.daemon.sharing import background, lease
-from metabroker.runtime import carrier, clock, executor, fair_pool, loop, watcher
+from metabroker.runtime import carrier, clock, executor, loop, watcher
 
 from .processes import Process, Running, check, current, running, sleep
 from .system import System

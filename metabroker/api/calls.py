@@ -100,6 +100,8 @@ def _selection(asked: Asked) -> Arguments:
 
 
 DEFAULT, GREATEST = 1000, 10_000
+LARGEST_PAGE = 2000
+"""Ended jobs in one answer: it is in memory until it was read."""
 """Ended jobs that `history` tells of where no limit is given, and in one answer at most."""
 _ALL = "all"
 _ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
@@ -111,7 +113,7 @@ def _history(asked: Asked) -> Arguments:
     found["state"] = _states(asked.query.get("state"))
     unlimited = asked.query.get("limit") == _ALL
     found["limit"] = None if unlimited else _limit(asked) or DEFAULT
-    found["page"] = min(_limit(asked, "page") or GREATEST, GREATEST)
+    found["page"] = min(_limit(asked, "page") or LARGEST_PAGE, LARGEST_PAGE)
     found["after"] = _places(asked.query.get("after"))
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from metabroker.api.answers import encode
-from metabroker.api.calls import DEFAULT, GREATEST, cursor
+from metabroker.api.calls import DEFAULT, GREATEST, LARGEST_PAGE, cursor
 from metabroker.api.pages import PAGE, Pages, page
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.events import Outcome
@@ -179,7 +179,7 @@ class Queries:
         until: float | None = None,
         state: Sequence[str] = (),
         limit: int | None = DEFAULT,
-        page: int = GREATEST,
+        page: int = LARGEST_PAGE,
         after: Sequence[Sequence[float]] | None = None,
     ) -> Json:
         """Of the jobs that have ended the newest `limit` (None: all), in the order of their ends.
@@ -190,7 +190,7 @@ class Queries:
         places: Sequence[Any] = (None, None) if after is None else [(a, int(b)) for a, b in after]
         newest = limit if after is None else None
         wanted = Selection(user, tuple(state), since, until, newest, *places)
-        found = self.reading(lambda: self._store.jobs.history(wanted, min(page, GREATEST)))
+        found = self.reading(lambda: self._store.jobs.history(wanted, min(page, LARGEST_PAGE)))
         rest = found.rest
         return {
             "jobs": [self.of_row(row) for row in found.rows],

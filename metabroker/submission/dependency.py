@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from metabroker.submission.errors import SubmissionError
@@ -70,6 +71,10 @@ class Dependency:
 
     def __str__(self) -> str:
         """As sbatch reads it."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:  # of a thousand terms, and asked for with each listing
         return ("?" if self.either else ",").join(map(str, self.terms))
 
     @property

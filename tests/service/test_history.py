@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import pytest
 
-from metabroker.api.calls import BY_ROUTE, DEFAULT, GREATEST, Asked
+from metabroker.api.calls import BY_ROUTE, DEFAULT, LARGEST_PAGE, Asked
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import JobState
 from metabroker.service.queries import Queries
@@ -62,9 +62,9 @@ def test_it_has_a_default_and_a_greatest_limit() -> None:
     def arguments(**query: str) -> Json:
         return CALL.arguments(Asked({}, query))
 
-    assert (arguments()["limit"], arguments()["page"]) == (DEFAULT, GREATEST)
+    assert (arguments()["limit"], arguments()["page"]) == (DEFAULT, LARGEST_PAGE)
     many = arguments(limit="50000", page="50000")
-    assert (many["limit"], many["page"]) == (50_000, GREATEST)
+    assert (many["limit"], many["page"]) == (50_000, LARGEST_PAGE)
     assert arguments(limit="all")["limit"] is None
 
 

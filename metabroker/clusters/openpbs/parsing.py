@@ -140,29 +140,36 @@ def ids(text: str) -> list[str]:
     return [line for line in lines if "[" not in line]
 
 
+# What is too wide for its column is cut: `168:0` is 168 hours and some minutes, `1000:` and `10000`
+# (of times, five signs) are hours, and `10*` begins a number of processors.
+_TIME = r"\d{1,6}:\d{0,2}|\d{5}|--"
 _QUEUE_LINE = re.compile(
-    r"(\S+) +\S+ +(\S+) .* (\d{1,9}) +\S+ +(\d{1,6}:\d\d|--) +([A-Z]) +(\d{1,6}:\d\d|--) *"
+    rf"(\S+) +\S+ +(\S+) .* (\d{{1,9}}\*?|--) +\S+ +({_TIME}) +([A-Z]) +({_TIME}) *"
 )
 
 
 def queue_lines(text: str) -> list[QueueLine]:
-    """The lines of `qstat -a`: each is read from its end, so that no job's name can forge one.
+    """The lines of `qstat -a`: each is read from its end, so that no job's name can forge one. One
+    that is of another form is left out: it is one job's.
 
     Raises:
-        Garbled: a line below the heading is of another form; or it is cut off.
+        Garbled: all lines below the heading are of another form; or it is cut off.
     """
     _to_its_end(text, "\n", "qstat")
     _, found, rest = text.rpartition("- -----\n")
     if not found and text.strip():
         raise Garbled(f"qstat: no heading in its answer: {text[:100]!r}")
-    lines = []
-    for line in rest.split("\n")[:-1]:  # and at nothing else that a job's name may hold
-        match = _QUEUE_LINE.fullmatch(line)
-        if match is None:
-            raise Garbled(f"qstat: not a job's line: {line[:200]!r}")
+    lines, told = [], rest.split("\n")[:-1]  # and at nothing else that a job's name may hold
+    for match in filter(None, map(_QUEUE_LINE.fullmatch, told)):
         job, queue, tasks, limit, state, elapsed = match.groups()
-        lines.append(QueueLine(queue, int(tasks), state, _minutes(limit), _minutes(elapsed), job))
+        times = _shown(limit, most=True), _shown(elapsed, most=False)
+        lines.append(QueueLine(queue, _whole(tasks), state, *times, job))
+    if told and not lines:
+        raise Garbled(f"qstat: not a job's line: {told[0][:200]!r}")
     return lines
+
+
+_LETTERS = 8
 
 
 def number(identity: str) -> str:
@@ -172,9 +179,27 @@ def number(identity: str) -> str:
     return found if found.isascii() and found.isdigit() and len(found) <= 18 else ""
 
 
-def _minutes(text: str) -> int | None:
+def _shown(text: str, *, most: bool) -> int | None:
+    """Hours and minutes, as far as they are told: at `most`, or at least; None: there are none."""
     hours, _, minutes = text.partition(":")
-    return int(hours) * 3600 + int(minutes) * 60 if minutes else None
+    if not hours.isdigit():
+        return None
+    unit = (100, 10, 1)[len(minutes)]
+    known = int(minutes or 0) * unit + (unit - 1 if most else 0)
+    return int(hours) * 3600 + min(59, known) * 60
+
+
+def _whole(text: str) -> int:
+    """A number of processors; of one that is cut, more than it can be: two digits are missing at
+    most, where a star is in the place of the first."""
+    if text == "--":
+        return 0
+    return int(text.replace("*", "999"))
+
+
+def is_queue(shown: str, name: str) -> bool:
+    """Whether that is how a queue's name is shown, of which there is room for eight letters."""
+    return shown == name[:_LETTERS] or (shown.endswith("*") and name.startswith(shown[:-1]))
 
 
 def _to_its_end(text: str, last: str, command: str) -> None:

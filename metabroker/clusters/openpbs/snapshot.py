@@ -26,7 +26,7 @@ from metabroker.clusters.reserved import Reserved, steps
 from metabroker.policy.availability import Booked, Held, Wanted
 
 from .commands import PbsIdentity
-from .parsing import PbsJob, PbsNode, PbsReservation, QueueLine
+from .parsing import PbsJob, PbsNode, PbsReservation, QueueLine, is_queue
 from .states import (
     end_cause,
     ended_words,
@@ -147,7 +147,6 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
 
 
 _FOR_EVER = 5 * 365 * 86400.0  # seconds: what PBS takes a job for that has no walltime
-_SHOWN = 8  # letters of a queue's name
 
 
 def _in_queue(look: PbsPoll, queue: str | None) -> tuple[Wanted, ...]:
@@ -159,7 +158,7 @@ def _in_queue(look: PbsPoll, queue: str | None) -> tuple[Wanted, ...]:
             line.since,
         )
         for line in look.lines or ()
-        if line.state == "Q" and (queue is None or line.queue == queue[:_SHOWN])
+        if line.state == "Q" and (queue is None or is_queue(line.queue, queue))
     )
 
 
@@ -173,14 +172,14 @@ def _in_use(
         return None
     soon = look.there + SOON
     begun = [r for r in look.reservations if holds(r.state) and r.start_time <= soon]
-    inside = {reservation.queue[:_SHOWN] for reservation in begun}
+    inside = [reservation.queue for reservation in begun]
     found = [
         Held(sum(n for name, n in r.vnodes.items() if name in usable), r.end_time)
         for r in begun
         if not _maintains(r)
     ]
     for line in look.lines:
-        if line.state in _RUNS and line.queue not in inside:
+        if line.state in _RUNS and not any(is_queue(line.queue, name) for name in inside):
             found.append(Held(line.processors, line.until(look.there)))
     busy, latest = sum(node.total for node in usable.values()) - sum(idle.values()), []
     for held in sorted(found, key=lambda each: -each.until):

@@ -54,6 +54,33 @@ def test_each_line_is_read_from_its_end() -> None:
         assert parsing.queue_lines(named) == [QueueLine("q", 4, "R", 600, 0, "1.s")]
 
 
+@pytest.mark.parametrize(
+    ("tasks", "limit", "elapsed", "found"),
+    [
+        ("4", "168:0", "100:3", (4, (168 * 60 + 9) * 60, (100 * 60 + 30) * 60)),
+        ("4", "1000:", "10000", (4, (1000 * 60 + 59) * 60, 10000 * 3600)),
+        ("--", "00:10", "--", (0, 600, None)),
+        ("10*", "--", "00:00", (10999, None, 0)),
+    ],
+)
+def test_what_is_cut_to_its_column_is_read_as_far_as_it_is_told(
+    tasks: str, limit: str, elapsed: str, found: tuple[int, int | None, int | None]
+) -> None:
+    text = f"- -----\n1.s u gpu_nor* a 5 1 {tasks} 2gb {limit} R {elapsed}\n"
+    (line,) = parsing.queue_lines(text)
+    assert (line.processors, line.limit, line.elapsed) == found
+    assert parsing.is_queue(line.queue, "gpu_normal") and not parsing.is_queue(
+        line.queue, "gpu_big"
+    )
+
+
+def test_one_job_s_line_that_cannot_be_read_hides_no_others() -> None:
+    (line,) = parsing.queue_lines("- -----\nwhat is this\n1.s u q a 5 1 4 2gb 00:10 R 00:00\n")
+    assert line.id == "1.s"
+    with pytest.raises(Garbled):
+        parsing.queue_lines("- -----\nwhat is this\n")
+
+
 def test_what_runs_is_held_until_its_walltime_and_no_more_than_is_busy() -> None:
     shown = (
         QueueLine("workq", 8, "R", 600, 300),

@@ -47,15 +47,15 @@ class Buckets:
     rate: Rate
     _buckets: dict[str, _Bucket] = field(default_factory=dict)
 
-    def take(self, who: str, now: float) -> TooOften | None:
-        """Let one request of `who` through (None), or tell when to come again."""
+    def take(self, who: str, now: float, amount: float = 1.0) -> TooOften | None:
+        """Let one request of `who` through (None), or so much; or tell when to come again."""
         bucket = self._filled(who, now)
-        if bucket.level >= 1.0:
-            bucket.level -= 1.0
+        if bucket.level >= amount:
+            bucket.level -= amount
             bucket.refused = 0
             return None
         bucket.refused += 1
-        return TooOften((1.0 - bucket.level) / self.rate.per_second, bucket.refused)
+        return TooOften((amount - bucket.level) / self.rate.per_second, bucket.refused)
 
     def level(self, who: str, now: float) -> float:
         """How many requests of `who` would be let through at once."""

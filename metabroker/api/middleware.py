@@ -25,6 +25,7 @@ from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
 
 from .actions import Action, action_of
+from .calls import DRY_RUN
 from .identity import NoName, UserNames, peer_uid
 from .peers import host
 from .service import Bearer, Failure, ServiceError, TokenService
@@ -35,6 +36,7 @@ _FAILURES = Rate(per_second=0.5, burst=20)  # of one address, each with a line a
 # their own. So one user's lines fill at most some hundred megabytes in a day.
 _REFUSALS = Rate(per_second=2.0, burst=1000)
 _CHANGES = Rate(per_second=10.0, burst=5000)
+_KILOBYTES = Rate(2048.0, 1 << 19)  # of one user's submissions
 
 CALLER = web.RequestKey("caller", Caller)
 """Who asks, for the handlers."""
@@ -103,6 +105,7 @@ class Middleware:
         self._rejected = Buckets(_FAILURES)
         self._refusals = Buckets(_REFUSALS)
         self._changes = Buckets(_CHANGES)
+        self._kilobytes = Buckets(_KILOBYTES)
         self.set_rates(rates or RateLimits())
 
     def set_rates(self, rates: RateLimits) -> None:
@@ -237,6 +240,15 @@ class Middleware:
         if context.action.changes:
             self._room_in_the_log(context, caller, now)
 
+    def weigh(self, caller: Caller, size: int) -> None:
+        """A submission of so many bytes is about to be taken: scripts are kept for long, also of
+        jobs that were cancelled. Raises `ServiceError`: they are too many."""
+        with self._lock:
+            amount = max(1.0, size / 1024)
+            refusal = self._kilobytes.take(caller.user, self._clock(), amount)
+        if refusal is not None and caller.uid != 0:
+            raise _too_often(f"kilobytes of submissions of {caller.user}", _KILOBYTES, refusal)
+
     def _room_in_the_log(self, context: _RequestContext, caller: Caller, now: float) -> None:
         """A change has two lines, whatever comes of it; who makes too many makes no more."""
         with self._lock:
@@ -307,7 +319,8 @@ def _named(look: Callable[[], _T]) -> _T:
 
 
 def _submits(context: _RequestContext) -> bool:
-    return context.action.name == "submit"
+    """A dry run costs as much."""
+    return context.action.name in ("submit", DRY_RUN.name)
 
 
 def _address(request: web.Request) -> str | None:

@@ -99,6 +99,8 @@ class Routes:
             if not asked.largest:
                 return await self._served(request, asked, lambda: _asked(request))
             async with self._bodies.of(request, request[CALLER].uid, asked.largest) as body:
+                if call.name == "submit":
+                    self._middleware.weigh(request[CALLER], len(body))
                 return await self._served(request, asked, lambda: _asked(request, parsed(body)))
 
         return handler

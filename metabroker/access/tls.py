@@ -18,10 +18,11 @@ class TlsError(Exception):
         self.advice = advice
 
 
-def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """What connections are taken with. Raises `TlsError`."""
+def server_context(certificate: Path, key: Path, *, any_owner: bool = False) -> ssl.SSLContext:
+    """What connections are taken with. `any_owner`: the key may be anybody's, for who looks at it
+    in the place of the daemon's account. Raises `TlsError`."""
     _readable("certificate", certificate)
-    _kept(key)
+    _kept(key, any_owner)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -57,10 +58,10 @@ def _readable(key: str, path: Path) -> os.stat_result:
     return found
 
 
-def _kept(path: Path) -> None:
+def _kept(path: Path, any_owner: bool) -> None:
     """The private key must be its owner's and, at most, its group's secret."""
     found = _readable("key", path)
-    if found.st_uid not in (0, os.geteuid()):
+    if found.st_uid not in (0, os.geteuid()) and not any_owner:
         message = f"{path} belongs to another user, who may read and change it"
         raise TlsError("key", message, "make the daemon's account or root its owner")
     if found.st_mode & 0o027:

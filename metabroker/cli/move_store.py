@@ -12,6 +12,7 @@ import click
 from metabroker.cli import common
 from metabroker.cli.backup import jobs_of, stored
 from metabroker.cli.errors import CliError
+from metabroker.cli.streams import is_terminal
 
 if TYPE_CHECKING:
     from metabroker.maintenance.move_store import MoveReport
@@ -32,7 +33,7 @@ def move_store(file: str, source: str, as_json: bool) -> int:
 
     config = common.configuration(file)
     progress = click.progressbar(
-        length=1, label="rows", file=sys.stderr, hidden=not sys.stderr.isatty()
+        length=1, label="rows", file=sys.stderr, hidden=not is_terminal(sys.stderr)
     )
     with progress as bar, stored():
 

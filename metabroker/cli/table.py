@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
 from metabroker.cli.errors import one_line
+from metabroker.cli.streams import is_terminal
 
 _GAP = 2  # spaces between columns
 _FAR_APART = 600.0  # seconds
@@ -41,7 +42,7 @@ def print_pages(
         cells = [*above, *([_cell(value) for value in row] for row in rows)]
         widest = [max([most, *(len(row[i]) for row in cells)]) for i, most in enumerate(widest)]
         widths = widest
-        if sys.stdout.isatty():
+        if is_terminal(sys.stdout):
             import shutil  # with all that it can unpack, which takes a while
 
             widths = _fitted(widest, shutil.get_terminal_size().columns)

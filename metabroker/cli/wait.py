@@ -10,6 +10,7 @@ import click
 from metabroker.api.client import Client, ClientError, Json
 from metabroker.cli import common
 from metabroker.cli.errors import FAILED, complain, one_line
+from metabroker.cli.streams import is_terminal
 from metabroker.cli.table import duration
 
 _EVERY = 2.0  # seconds between two lines of progress on a terminal
@@ -60,7 +61,7 @@ def tell_end(job: Json) -> None:
     if state != "COMPLETED":
         why = f": {job['reason']}" if job.get("reason") else ""
         complain(f"job {number} {state}{why}", f"see `metabroker show {number}`")
-    elif sys.stderr.isatty():
+    elif is_terminal(sys.stderr):
         complain(f"job {number} {state}", "")
 
 
@@ -78,7 +79,7 @@ class _Progress:
     """One line on the terminal that is written over."""
 
     def __init__(self, job: int) -> None:
-        self.shown = sys.stderr.isatty()
+        self.shown = is_terminal(sys.stderr)
         self._job = job
         self._began = time.monotonic()
         self._lost = False

@@ -32,7 +32,8 @@ def problems(config: Config) -> Iterator[Problem]:
     where `via: local` makes them paths of this host."""
     if config.listen is not None:
         try:
-            server_context(config.listen.certificate, config.listen.key)
+            listen, root = config.listen, os.geteuid() == 0
+            server_context(listen.certificate, listen.key, any_owner=root)
         except TlsError as error:
             yield Problem(("listen", error.key), error.message, error.advice)
     for name, cluster in config.clusters.items():

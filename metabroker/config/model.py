@@ -238,7 +238,7 @@ class Config(Section):
     """the largest request that is taken, and what one user or queue may have at a time"""
     rates: Annotated[RatesConfig, BeforeValidator(empty)] = RatesConfig()
     """how often one user may ask"""
-    aging: AgingConfig = AgingConfig()
+    aging: Annotated[AgingConfig, BeforeValidator(empty)] = AgingConfig()
     """when a waiting job is no longer overtaken"""
     line: Annotated[LineConfig, BeforeValidator(empty)] = LineConfig()
     """standing in line in the own queues of clusters that others want, too"""

@@ -17,7 +17,6 @@ from metabroker.api.middleware import Middleware
 from metabroker.api.server import ApiServer
 from metabroker.broker.lease_term import LeaseTerm
 from metabroker.config.clusters import words_of
-from metabroker.config.errors import ConfigRefusal
 from metabroker.config.model import Config
 from metabroker.config.values import Address
 from metabroker.daemon.sharing.reexec import reexec
@@ -40,6 +39,7 @@ from .http_server import HttpServer
 from .leader import Leader, LeaderContext
 from .lock_file import LockFile
 from .offline import twins
+from .shared_account import OFFLINE, shares_nothing
 from .sharing.lease import Campaign, Lease
 from .sharing.standby import CurrentService, StandbyService
 
@@ -82,9 +82,14 @@ class Daemon:
         anew: Callable[[], None] = reexec,
     ) -> None:
         """`anew` is called where another broker leads in place of this one, and returns
-        only if this one ends anyway."""
+        only if this one ends anyway.
+
+        Raises:
+            ConfigRefusal: offline it would give users more than the configuration says.
+        """
         if offline:
             config = twins(config)
+            shares_nothing(config, "where scripts run on this host, offline", OFFLINE)
         self._config = config
         self._offline = offline
         self._hook = hook
@@ -271,10 +276,7 @@ class Daemon:
         ]
         now = {name: getattr(config, name) for name in changed if name in LIVE}
         merged = self._config.model_copy(update=now)
-        if merged.shared_with_submitters and not merged.submitters_share_everything:
-            where = ", ".join(merged.shared_with_submitters)
-            why = f"`submitters` would act as the daemon's own account in {where}, still in force"
-            raise ConfigRefusal(why, "restart metabroker to apply all of it")
+        shares_nothing(merged, "still in force", "restart metabroker to apply all of it")
         if users.keys() == self._users.keys():
             if users != self._users:
                 log.info("configuration: the users of %s have changed", ", ".join(users))

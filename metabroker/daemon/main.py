@@ -64,7 +64,7 @@ def serve(
 
     try:
         daemon = Daemon(config, offline=offline, hook=hook, anew=anew)
-    except (StoreUnavailable, AuditError, OSError) as error:
+    except (StoreUnavailable, AuditError, ConfigRefusal, OSError) as error:
         return _complain(error)
     try:
         daemon.start()

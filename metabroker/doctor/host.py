@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
+from metabroker.access.tls import TlsError, server_context
 from metabroker.api.client import Client, ClientError
 from metabroker.clusters.examination import CheckResult, CheckResults
 from metabroker.config.model import Config
@@ -24,6 +26,8 @@ def examine_host(config: Config) -> list[CheckResult]:
         found.miss("account", "id", said, advice)
     _store(found, config.store)
     served = _served(config)
+    if config.listen is not None:
+        _certificate(found, config.listen.certificate, config.listen.key)
     for key, address in (
         ("metrics", config.metrics),
         ("listen", None if config.listen is None else config.listen.address),
@@ -31,6 +35,16 @@ def examine_host(config: Config) -> list[CheckResult]:
         if address is not None and address.port != 0:
             _listening(found, key, address, served=served)
     return found.all
+
+
+def _certificate(found: CheckResults, certificate: Path, key: Path) -> None:
+    """This runs as the daemon's account, which must be able to read them."""
+    try:
+        server_context(certificate, key)
+    except TlsError as error:
+        found.miss("listen", f"read {certificate} and {key}", error.message, error.advice)
+    else:
+        found.ok("listen", f"read {certificate} and {key}", "they belong together")
 
 
 def _store(found: CheckResults, url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from pathlib import Path
 
@@ -47,3 +48,17 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
         server_context(certificate, locked(tmp_path, b"secret"))
     with pytest.raises(TlsError, match=r"listen.key"):
         server_context(certificate, tmp_path)
+
+
+@pytest.mark.root
+def test_whose_a_key_is_counts_for_who_serves_and_not_for_root_who_looks(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("giving a file away needs root")
+    certificate, key = Authority(tmp_path).sign("localhost")
+    os.chown(key, 12345, 12345)
+    with pytest.raises(TlsError, match="belongs to another user"):
+        server_context(certificate, key)
+    server_context(certificate, key, any_owner=True)
+    key.chmod(0o644)
+    with pytest.raises(TlsError, match="mode 0644"):
+        server_context(certificate, key, any_owner=True)

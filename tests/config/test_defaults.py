@@ -47,6 +47,11 @@ def test_the_policy_brings_its_placement_and_discipline(
     assert (config.placement_in_force, config.discipline) == (placement, discipline)
 
 
+def test_a_section_without_keys_is_as_if_it_were_not_there() -> None:
+    sections = ("transfer", "limits", "rates", "aging", "line", "plan")
+    assert parse("".join(f"{name}:\n" for name in sections) + LEAST) == parse(LEAST)
+
+
 @pytest.mark.parametrize("placement", ["close-to-files", "close-to-files-reuse"])
 def test_files_count_only_where_the_placement_says_so(placement: str) -> None:
     assert not parse(LEAST).close_to_files

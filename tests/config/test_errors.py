@@ -98,7 +98,7 @@ CASES: list[tuple[str, int, str, str, str]] = [
     (f"limits:\n  component: 0\n{CLUSTERS}", 2, "limits.component", "at least 1", "correct"),
     (f"limits:\n  total: '64'\n{CLUSTERS}", 2, "limits.total", "whole number", "quotes"),
     (f"limits: 64\n{CLUSTERS}", 1, "limits", "mapping", "key: value"),
-    (f"aging:\n{CLUSTERS}", 1, "aging", "mapping", "key: value"),
+    (f"aging: 5\n{CLUSTERS}", 1, "aging", "mapping", "key: value"),
     (f"aging: {{wait: soon}}\n{CLUSTERS}", 1, "aging.wait", "not a duration", "24h"),
     (f"history: {{keep: 1h}}\n{CLUSTERS}", 1, "history.keep", "a day at least", "1d"),
     (f"retries: {{submission: -1}}\n{CLUSTERS}", 1, "retries.submission", "at least 0", "correct"),

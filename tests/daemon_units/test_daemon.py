@@ -95,3 +95,17 @@ def test_who_may_submit_is_not_taken_over_into_clusters_where_they_would_be_the_
     assert not daemon._config.submitters
     daemon.reconfigure(load(file).model_copy(update={"submitters_share_everything": True}))
     assert daemon._config.submitters == ("nobody",)
+
+
+def test_nor_are_they_offline_where_scripts_run_on_the_daemon_s_host(folder: Path) -> None:
+    far = {"system": "slurm", "via": "ssh", "host": "far.example", "user": "x"}
+    config = {
+        "store": f"sqlite:///{folder}/metabroker.db",
+        "socket": str(folder / "mb.sock"),
+        "metrics": None,
+        "submitters": ["nobody"],
+        "clusters": {"far": far},
+    }
+    (folder / "metabroker.yaml").write_text(yaml.safe_dump(config))
+    with pytest.raises(ConfigRefusal, match="own account in far, where scripts run on this host"):
+        Daemon(load(folder / "metabroker.yaml"), offline=True)

@@ -43,6 +43,7 @@ _LIMIT = ("SubmitJob", "Submit limit", "SubmitLimit")
 # Nobody's job is taken now.
 _BUSY = (
     "are busy",
+    "overlaps with another reservation",
     "MaxJobCount",
     "too many jobs",
     "Unable to create job record",

@@ -61,6 +61,7 @@ class SlurmCluster(GatedCluster):
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
         self._nodes: Sequence[NodeLine] = ()
+        self._there = -math.inf  # the controller's time at the last look
         self._system = ""  # which cluster it is, as far as that was told
         self._queue: QueueWatch[WaitingLine] = QueueWatch(options.queue_every)
         self._announced = Announced()
@@ -79,6 +80,7 @@ class SlurmCluster(GatedCluster):
         looking = operations.look(self._who, now, self._prefix, self._version, self._verified)
         found = yield from answered(looking)
         more += yield from self._clock.look(now, answers=True)
+        self._there = now + self._clock.known
         others = [r for r in found.reservations if not r.name.startswith(self._prefix)]
         until = {r.name: r.end_time for r in others}
         comparing = self._announced.look(now + self._clock.known, until, operations.has_reservation)
@@ -131,7 +133,8 @@ class SlurmCluster(GatedCluster):
         if request.move:
             yield from answered(moving.move(request))
             return
-        yield from answered(operations.reserve(self._who, request, self._nodes, self._version))
+        asked = self._who, request, self._nodes, self._version, self._there
+        yield from answered(operations.reserve(*asked))
 
     def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""

@@ -158,15 +158,19 @@ def find_by_id(who: SlurmIdentity, native_id: str) -> Operation[list[tuple[str, 
 
 
 def reserve(
-    who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine], version: str
+    who: SlurmIdentity,
+    request: ReserveRequest,
+    nodes: Sequence[NodeLine],
+    version: str,
+    there: float = -math.inf,
 ) -> Operation[None]:
-    """A reservation of exactly the processors asked for, or none.
+    """A reservation of exactly the processors asked for, or none. `there`: the controller's time.
 
     No form of the command means the same in every release, and some answer "created" to something
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
     if request.shape:
-        yield from _reserve_shaped(who, request, nodes, version)
+        yield from _reserve_shaped(who, request, nodes, version, there)
         return
     threads = max((n.threads_per_core for n in nodes), default=1)
     whole = request.processors // who.unit if who.unit > 1 else None
@@ -192,7 +196,11 @@ def reserve(
 
 
 def _reserve_shaped(
-    who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine], version: str
+    who: SlurmIdentity,
+    request: ReserveRequest,
+    nodes: Sequence[NodeLine],
+    version: str,
+    there: float,
 ) -> Operation[None]:
     """The same for tasks that need more of a node than a processor (see `shaped`)."""
     whole = who.unit > 1 or request.shape.beyond_processors
@@ -202,7 +210,9 @@ def _reserve_shaped(
         yield from after_making(delete_reservation(request.token))
     # A matter of its tasks: other jobs may find as many processors free.
     refusal = ClusterRefusal(Cause.OWN, "no nodes are idle that have room for its tasks")
-    for plan in shaped.layouts(nodes, shaped.kept(others, nodes), request, whole=whole):
+    begins = there if request.start is None else request.start
+    held = shaped.kept(others, nodes, (begins, begins + request.seconds))
+    for plan in shaped.layouts(nodes, held, request, whole=whole):
         for cores in plan.forms(version):
             done = yield from command(
                 commands.reserve_nodes(who, request.token, request.seconds, plan.nodes, cores)

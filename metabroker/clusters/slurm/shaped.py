@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from metabroker.broker.nodes import tasks_on
 from metabroker.broker.observation import NodeKind
@@ -110,18 +111,32 @@ def _room(node: NodeLine, idle: int, shape: Shape, whole: bool) -> int:
     return tasks_on(NodeKind(idle, node.memory, node.gpus), wanted)
 
 
-def kept(reservations: Iterable[SlurmReservation], nodes: Sequence[NodeLine]) -> dict[str, int]:
-    """Processors of each node that reservations keep which have begun; where it is not told how
-    many, as many as can be. (Later ones are Slurm's to hold against it.)"""
+NOW = (-inf, -inf)
+
+
+def kept(
+    reservations: Iterable[SlurmReservation],
+    nodes: Sequence[NodeLine],
+    span: tuple[float, float] = NOW,
+) -> dict[str, int]:
+    """Processors of each node that reservations keep which have begun, or which come within this
+    `span` (Unix seconds, by the controller's clock); where it is not told how many, as many as can
+    be. Slurm refuses a reservation on nodes that another one is to have before it ends; or it
+    makes it there, and lets no job begin in it."""
     by_name, held = {node.name: node for node in nodes}, dict[str, int]()
     for reservation in reservations:
         for name in expand(reservation.nodes):
             node = by_name.get(name)
-            if node is not None and reservation.state == "ACTIVE":
+            if node is not None and _is_in(reservation, span):
                 cores = _cores(reservation).get(name, reservation.core_count)
                 taken = held.get(name, 0) + cores * node.threads_per_core
                 held[name] = min(node.total, taken)
     return held
+
+
+def _is_in(reservation: SlurmReservation, span: tuple[float, float]) -> bool:
+    comes = reservation.start_time < span[1] and reservation.end_time > span[0]
+    return reservation.state == "ACTIVE" or comes
 
 
 def _cores(made: SlurmReservation) -> dict[str, int]:

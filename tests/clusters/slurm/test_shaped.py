@@ -8,7 +8,8 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.port import ReserveRequest
 from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.commands import SlurmIdentity
-from metabroker.clusters.slurm.parsing import NodeLine
+from metabroker.clusters.slurm.parsing import NodeLine, SlurmReservation
+from metabroker.clusters.slurm.shaped import kept
 from metabroker.clusters.transports.base import Completed
 from metabroker.submission.shape import Shape
 from tests.clusters.refusals import refused
@@ -52,6 +53,26 @@ def reserve(
     request = ReserveRequest(TOKEN, tasks * shape.cpus_per_task, 600, tasks, shape)
     drive(operations.reserve(who, request, rooms, version), answers, told)
     return told.lines
+
+
+def coming(nodes: str, start: float, end: float, cores: int) -> SlurmReservation:
+    count = len(nodes.split(","))
+    return SlurmReservation(
+        "maint", start, end, nodes, count, cores, cores, "INACTIVE", "MAINT", "root", "batch"
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "counts"),
+    [(300, 900, True), (-50, 10, True), (600, 900, False), (700, 900, False), (-90, 0, False)],
+)
+def test_what_comes_before_a_reservation_would_end_is_kept_too(
+    start: float, end: float, counts: bool
+) -> None:
+    rooms, there = nodes(12, 12), 1_795_244_534.0
+    found = kept([coming("n1", there + start, there + end, 4)], rooms, (there, there + 600))
+    assert found == ({"n1": 4} if counts else {})
+    assert kept([coming("n1", there + start, there + end, 4)], rooms) == {}
 
 
 def create(where: str) -> str:

@@ -230,7 +230,7 @@ def test_what_a_job_writes_down_harms_no_other(by_self: Acting[World]) -> None:
         many = by_self.submit("svc", *where, script=HOSTILE)
         late = site.wait_end(many, "COMPLETED", seconds=60)
         assert before - 2 < late["start_time"] <= late["end_time"] <= time.time() + 2
-        assert site.job(hostile)["state"] == "RUNNING"
+        site.wait_state(hostile, "RUNNING")
         assert by_self.ask("svc", "cancel", str(hostile)).returncode == 0
         site.wait_end(hostile, "CANCELLED", seconds=60)
     eventually(lambda: not gates(by_self.world.people), "gates are gone")

@@ -100,9 +100,9 @@ def _selection(asked: Asked) -> Arguments:
 
 
 DEFAULT, GREATEST = 1000, 10_000
+"""Jobs that `history` tells of where no limit is given, and that one request may name at most."""
 LARGEST_PAGE = 2000
 """Ended jobs in one answer: it is in memory until it was read."""
-"""Ended jobs that `history` tells of where no limit is given, and in one answer at most."""
 _ALL = "all"
 _ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
 

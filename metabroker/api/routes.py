@@ -224,7 +224,7 @@ class Routes:
         return result.result()
 
     async def _read(self, caller: Caller, read: Callable[[], Json]) -> web.Response:
-        """What `read` answers; encoded in the executor too, since it may be long."""
+        """What `read` answers; encoded in the thread too, since it may be long."""
         return answer(await self._call(caller, lambda: encode(read())))
 
     def _call(self, caller: Caller, call: Callable[[], _T]) -> asyncio.Future[_T]:

@@ -23,7 +23,7 @@ from metabroker.broker.events import (
     Submitted,
     Tick,
 )
-from metabroker.broker.observation import NativeJob, NativeState
+from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
@@ -144,10 +144,16 @@ def test_a_single_job(core: Core) -> None:
     assert core.value("coallocation_attempts_total", result="committed", cause="") == 0
 
 
-def test_siblings_and_what_they_held_at_their_gates_for_nothing(core: Core) -> None:
+def in_line(core: Core) -> list[Snapshot]:
+    """A job is submitted at 2, and is to stand in line in both clusters; what these have shown."""
     wanted = [replace(looked(c, 1.0, n).snapshot, busy=n, waiting=8) for c, n in ((0, 64), (1, 32))]
     core.tell(1.0, *(Observed(cluster, snapshot) for cluster, snapshot in enumerate(wanted)))
     core.submit(2.0, processors=Processors(single=16))
+    return wanted
+
+
+def test_siblings_and_what_they_held_at_their_gates_for_nothing(core: Core) -> None:
+    in_line(core)
     assert core.value("line_siblings_total", cluster="delft", outcome="made") == 1
     core.tell(3.0, Submitted(A, "7", 3.0), Submitted(B, "8", 3.0))
     core.tell(9.0, Arrived(B, "node1"))
@@ -162,9 +168,7 @@ def test_siblings_and_what_they_held_at_their_gates_for_nothing(core: Core) -> N
 
 
 def test_a_withdrawn_sibling_that_is_listed_as_running_holds_its_processors_too(core: Core) -> None:
-    wanted = [replace(looked(c, 1.0, n).snapshot, busy=n, waiting=8) for c, n in ((0, 64), (1, 32))]
-    core.tell(1.0, *(Observed(cluster, snapshot) for cluster, snapshot in enumerate(wanted)))
-    core.submit(2.0, processors=Processors(single=16))
+    wanted = in_line(core)
     core.tell(3.0, Submitted(A, "7", 3.0), Submitted(B, "8", 3.0))
     core.tell(9.0, Arrived(B, "node1"))
     for now, state in ((11.0, NativeState.PENDING), (13.0, NativeState.RUNNING)):
@@ -176,9 +180,7 @@ def test_a_withdrawn_sibling_that_is_listed_as_running_holds_its_processors_too(
 
 
 def test_a_withdrawn_sibling_that_never_came_up_has_held_nothing(core: Core) -> None:
-    wanted = [replace(looked(c, 1.0, n).snapshot, busy=n, waiting=8) for c, n in ((0, 64), (1, 32))]
-    core.tell(1.0, *(Observed(cluster, snapshot) for cluster, snapshot in enumerate(wanted)))
-    core.submit(2.0, processors=Processors(single=16))
+    in_line(core)
     core.tell(3.0, Submitted(A, "7", 3.0), Submitted(B, "8", 3.0))
     core.tell(9.0, Arrived(B, "node1"))
     core.tell(13.5, Cleaned(A))

@@ -239,16 +239,19 @@ def test_a_move_that_is_cut_at_any_byte_is_done_or_not_and_never_said_wrongly(
         (Path(gate) / "armed").rename(Path(gate) / "wait")
 
 
-def test_one_look_is_one_round_trip(far: MakeFar, sshd: Sshd, place: Path) -> None:
-    transport = far(reach(sshd))
+def counted(transport: Transport) -> tuple[Gates, list[Command]]:
+    """Gates that are reached by commands, and these."""
     asked: list[Command] = []
-    run = transport.run
 
-    def counted(command: Command) -> Completed:
+    def run(command: Command) -> Completed:
         asked.append(command)
-        return run(command)
+        return transport.run(command)
 
-    gates = Gates(CommandFiles(counted))
+    return Gates(CommandFiles(run)), asked
+
+
+def test_one_look_is_one_round_trip(far: MakeFar, sshd: Sshd, place: Path) -> None:
+    gates, asked = counted(far(reach(sshd)))
     found = [at(gates, place, Position.RUN)]
     asked.clear()
     gates.look([*found, "/none/1", "/none/2"])
@@ -257,15 +260,7 @@ def test_one_look_is_one_round_trip(far: MakeFar, sshd: Sshd, place: Path) -> No
 
 def test_many_gates_are_read_some_at_a_time(far: MakeFar, sshd: Sshd, place: Path) -> None:
     """A shell that is told all of them at once needs ever longer for each."""
-    transport = far(reach(sshd))
-    asked: list[Command] = []
-    run = transport.run
-
-    def counted(command: Command) -> Completed:
-        asked.append(command)
-        return run(command)
-
-    gates = Gates(CommandFiles(counted))
+    gates, asked = counted(far(reach(sshd)))
     last = at(gates, place, Position.RUN)
     asked.clear()
     found = gates.look([*(f"/none/{number}" for number in range(450)), last])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from .code import fingerprint
 from .report import Storm, commit
 from .scenario import Tally
 
@@ -18,10 +19,12 @@ def load(file: Path, command: str) -> Storm | None:
     if not file.exists():
         return None
     has = json.loads(file.read_text())
-    wanted = {"command": command, "commit": commit()}
+    wanted = {"command": command, "code": fingerprint()}
     for what, value in wanted.items():
-        if has[what] != value:
-            raise SystemExit(f"{file}: {what} is {has[what]}, not {value}; remove it to begin anew")
+        if has.get(what) != value:
+            raise SystemExit(
+                f"{file}: {what} is {has.get(what)}, not {value}; remove it to begin anew"
+            )
     failed = [(seed, wrong) for seed, wrong in has["failed"]]
     return Storm(has["seeds"], Tally(has["tally"]), failed, has["seconds"], has["several"])
 
@@ -33,6 +36,7 @@ def save(storm: Storm, file: Path, command: str) -> None:
         json.dumps(
             {
                 "command": command,
+                "code": fingerprint(),
                 "commit": commit(),
                 "seeds": storm.seeds,
                 "seconds": storm.seconds,

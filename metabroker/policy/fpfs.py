@@ -19,10 +19,11 @@ class FpfsQueue(Queue):
 
     The jobs are kept by shape. Within a pass the idle processors only become fewer, so once a
     job of a shape does not fit, later ones of that shape are not tried: a scan costs as much as
-    there are shapes, however many jobs wait.
+    there are shapes, however many jobs wait. When a protected job starts, who had to leave its
+    clusters to it is tried once more.
     """
 
-    __slots__ = ("_count", "_scan", "_shapes")
+    __slots__ = ("_count", "_left", "_scan", "_shapes")
 
     def __init__(
         self,
@@ -38,6 +39,8 @@ class FpfsQueue(Queue):
         self._count = 0
         self._scan: list[Entry] | None = None
         """The heap of the first job of each shape that may still fit in this pass."""
+        self._left = 0
+        """How many protected jobs had left when that was begun."""
 
     def __len__(self) -> int:
         return self._count
@@ -96,8 +99,10 @@ class FpfsQueue(Queue):
 
     def _start_next(self, last: int | None, idle: list[int], starts: list[Start]) -> bool:
         """Go on with the scan, to the job with the seq `last` at most, until a job fits."""
-        scan = self._scan
-        if scan is None:
+        scan, watch = self._scan, self._watch
+        left = 0 if watch is None else watch.protected_left
+        if scan is None or left != self._left:
+            self._left = left
             scan = self._scan = [fifo.items[0] for fifo in self._shapes.values()]
             heapify(scan)
         while scan and (last is None or scan[0][0] <= last):

@@ -24,7 +24,7 @@ from metabroker.policy.request import Placement
 class _ContentionGroup:
     """The waiting jobs that can run in the same set of clusters."""
 
-    __slots__ = ("count", "mask", "overtakers", "protected_head", "waiting")
+    __slots__ = ("count", "eligible", "mask", "overtakers", "protected_head", "waiting")
 
     def __init__(self, mask: int) -> None:
         self.mask = mask
@@ -36,6 +36,9 @@ class _ContentionGroup:
         self.overtakers: list[int] = []
         """The largest seqs of started jobs, in order."""
         self.protected_head: Entry | None = None
+        self.eligible: deque[Entry] | None = None
+        """Those of `waiting` that are not aside, with some that have left in front or in between;
+        None: nobody has asked since that has changed."""
 
 
 class Overtaking:
@@ -75,6 +78,8 @@ class Overtaking:
         """The seqs of all that have come back: they have overtaken nobody."""
         self.left_protected: set[int] = set()
         """The keys of the protected heads that have left since the last pass began."""
+        self.protected_left = 0
+        """How many have left ever: with each there may be more room for others."""
 
     def joined(self, entry: Entry) -> None:
         """A job joined a queue."""
@@ -85,10 +90,12 @@ class Overtaking:
         waiting = group.waiting
         if waiting and waiting[-1].seq >= entry.seq:
             insert(waiting, entry)
-            group.protected_head = None
+            group.protected_head = group.eligible = None
             self._collect()
         else:
             waiting.append(entry)
+            if group.eligible is not None:
+                group.eligible.append(entry)
         group.count += 1
         self._stale = True
         before = self._gone.pop(entry.seq, None)
@@ -104,7 +111,7 @@ class Overtaking:
     def moved(self) -> None:
         """Jobs went aside or came back."""
         for group in self._groups.values():
-            group.protected_head = None
+            group.protected_head = group.eligible = None
         self.protected_heads = []
         self._stale = True
 
@@ -276,11 +283,14 @@ class Overtaking:
             group.protected_head = None
             self.protected_heads.remove(entry)
             self.left_protected.add(entry.key)
+            self.protected_left += 1
         if not group.count:
             group.waiting.clear()
+            group.eligible = None
             self._empty.add(group.mask)
         elif len(group.waiting) > 2 * group.count + 16:
             group.waiting = deque(self._living(group))
+            group.eligible = None
 
     def _living(self, group: _ContentionGroup) -> Iterable[Entry]:
         waiting = self._waiting
@@ -313,11 +323,24 @@ class Overtaking:
 
     def _find_protected_head(self, group: _ContentionGroup) -> Entry | None:
         """The oldest of these jobs, if it is protected; those aside do not count."""
-        if not self._due(group, self._oldest(group)):
+        oldest = self._oldest(group)
+        if not self._due(group, oldest):
             return None
-        for entry in self._living(group):
-            if entry.key not in self._aside:
-                return entry if self._due(group, entry) else None
+        first = oldest if oldest.key not in self._aside else self._first_eligible(group)
+        return first if first is not None and self._due(group, first) else None
+
+    def _first_eligible(self, group: _ContentionGroup) -> Entry | None:
+        """The oldest of these jobs that is not aside: found without a look at all that are, since
+        this is asked in each pass, and a cluster that is away may have very many in its queue."""
+        waiting, aside, eligible = self._waiting, self._aside, group.eligible
+        if eligible is None:
+            living = self._living(group)
+            eligible = group.eligible = deque(job for job in living if job.key not in aside)
+        while eligible:
+            first = eligible[0]
+            if waiting.get(first.key) == first and first.key not in aside:
+                return first
+            eligible.popleft()
         return None
 
     def _due(self, group: _ContentionGroup, entry: Entry) -> bool:

@@ -27,12 +27,15 @@ def ended_since(
 ) -> Outcomes:
     """All of that. `live`: the jobs that have not ended, as the core has them; `over`: what was
     known of the others before. Of an array that there is not no task is asked for."""
+    if not named:
+        return {}
     asked = [each for each in named if each not in over and _may_have_ended(each, live)]
     known = {each.job for each in over}
     gone = {each.job for each in asked if each.job not in live} - known
     whole = jobs.outcomes([Named(number) for number in gone])
-    there = known | live.keys() | {each.job for each in whole}
-    rest = jobs.outcomes([each for each in asked if each not in whole and each.job in there])
+    known |= {each.job for each in whole}
+    left = [each for each in asked if each not in whole]
+    rest = jobs.outcomes([each for each in left if each.job in known or each.job in live])
     found = {**over, **whole, **rest}
     return {each: found[each] for each in named if each in found}
 

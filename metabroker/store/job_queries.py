@@ -227,8 +227,10 @@ class JobQueries(Part):
         query = select(c.id).where(live())
         if user is not None:
             query = query.where(c.user == user)
-        # Not by the database: in this order SQLite looks for them among all that have ended.
-        return sorted(self._column(query))[:limit]
+        if limit is not None:
+            # By the plain number SQLite would look for them among all that have ended.
+            return self._column(query.order_by(c.id + 0).limit(limit))
+        return sorted(self._column(query))
 
     def rows(
         self,

@@ -355,3 +355,51 @@ def test_who_would_be_due_if_it_came_back_is_who_is_once_it_has(seed: int) -> No
     watch._settle()
     counted = {entry.seq: watch.overtaken(entry) >= bound for entry in not_sent}
     assert told == counted
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_protected_head_is_the_oldest_that_is_due_and_not_aside(seed: int) -> None:
+    rng = Random(seed)
+    waiting: dict[int, Entry] = {}
+    aside: set[int] = set()
+    watch = Overtaking(Aging(wait=rng.choice((0.0, 5.0, 20.0))), 2, waiting, aside)
+    gone: list[Entry] = []
+    for now in range(60):
+        what = rng.random()
+        if what < 0.5 or not waiting:
+            again = gone.pop(rng.randrange(len(gone))) if gone and what < 0.1 else None
+            entry = again or Entry(now, now, Request((1,)), -1, 2, float(now))
+            waiting[entry.key] = entry
+            watch.joined(entry)
+            if rng.random() < 0.5:
+                aside.add(entry.key)
+        elif what < 0.9:
+            entry = waiting.pop(rng.choice(list(waiting)))
+            aside.discard(entry.key)
+            watch.left(entry)
+            gone.append(entry)
+        else:
+            aside.clear()
+            aside.update(key for key in waiting if rng.random() < 0.7)
+            watch.moved()
+        watch.begin(float(now))
+        first = min((e for e in waiting.values() if e.key not in aside), default=None)
+        due = first is not None and watch.protected(first)
+        assert watch.protected_heads == ([first] if due else [])
+
+
+def test_who_left_its_cluster_to_a_protected_job_is_tried_again_once_that_has_started() -> None:
+    """In the same pass: else it waits for the next one, beside an idle cluster."""
+    pair = Lockstep("LS-DO", [6, 6, 6], "FPFS", "worst-fit", Aging(overtaken=0), seed=3)
+    for requests in (
+        [(Request((4,), (0,)), 0)],
+        [(Request((4,)), 0), (Request((1, 1, 1), (0, 0, 1)), 0)],
+        [(Request((4,)), 0), (Request((1, 1)), 0), (Request((1,)), 1)],
+    ):
+        for request, local in requests:
+            pair.arrive(request, local)
+        pair.run(with_capacity=False)
+    last = pair.next_key + 1
+    pair.end(0)
+    pair.run(with_capacity=False)  # the reference starts it, too
+    assert last in pair.started

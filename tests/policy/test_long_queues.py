@@ -72,6 +72,31 @@ def test_a_pass_does_not_cost_more_with_more_jobs_waiting(policy: str, aging: Ag
     assert seconds(many) < 10 * seconds(few)
 
 
+def test_a_pass_does_not_cost_more_where_very_many_wait_for_a_cluster_that_is_away() -> None:
+    """They have waited for so long that none may be overtaken, were they not set aside."""
+
+    def a_pass(scheduler: Scheduler) -> Callable[[], None]:
+        key = len(scheduler)
+
+        def passed() -> None:
+            scheduler.arrive(key, Request((2,)), 2, 100.0)
+            assert not scheduler.run([0, 0], 100.0, [0, 2])
+            assert not SchedulerView(scheduler).why(key, [0, 0], 100.0, [0, 2]).protected
+
+        return passed
+
+    costs = []
+    for number in (1_000, 20_000):
+        scheduler = make("GS", 2, aging=Aging(overtaken=20, wait=50))
+        for key in range(number):
+            scheduler.arrive(key, Request((4,)), 2, 0.0)
+        scheduler.run([0, 0], 60.0, [0, 2])
+        for _ in range(2):  # who is not set aside is found out once
+            a_pass(scheduler)()
+        costs.append(calls(a_pass(scheduler)))
+    assert costs[0] == costs[1]
+
+
 def test_cancelling_most_of_a_long_queue_is_cheap_and_leaves_the_rest() -> None:
     scheduler = loaded("FCFS", 100_000, None)
     keys = list(range(100_000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from metabroker.broker.array import Array
@@ -59,3 +59,18 @@ def test_of_a_job_that_is_live_nothing_is_asked_for() -> None:
     store = Store()
     assert found(store, {4: job(4)}, Named(4), Named(4, 0)) == set()
     assert not store.asked
+
+
+class Many(dict[int, Any]):
+    """Jobs of whom one may be looked up, and never all be gone through."""
+
+    def __iter__(self) -> Iterator[int]:
+        raise AssertionError("every submission would cost a look at all jobs")
+
+    keys = items = values = __iter__  # type: ignore[assignment]
+
+
+def test_what_a_submission_costs_does_not_depend_on_how_many_jobs_wait() -> None:
+    store, live = Store(Named(2)), Many({4: job(4)})
+    assert found(store, live) == set()
+    assert found(store, live, Named(4), Named(2), Named(3), Named(3, 1)) == {Named(2)}

@@ -20,8 +20,9 @@ _ROUNDED = 75.0  # seconds: Slurm counts in minutes, and clocks go at different 
 
 def had_its_time(world: World, row: Mapping[str, Any]) -> None:
     """A job that is told to be over its time limit had a script that ran for so long, of those that
-    have not ended well; whatever the limits of native jobs, and deadlines, count from. Where clocks
-    do not agree nobody can tell for how long; but that one has run at all.
+    have not ended well, or ended with 0 as they were told to end; whatever the limits of native
+    jobs, and deadlines, count from. Where clocks do not agree nobody can tell for how long; but
+    that one has run at all.
 
     Raises:
         Violation: none had.
@@ -31,7 +32,8 @@ def had_its_time(world: World, row: Mapping[str, Any]) -> None:
     ran = {}
     for part in row["components"]:
         ref = Ref(row["id"], part["attempt"], part["component"], part["term"])
-        if part["attempt"] == row["attempt"] and part["processors"] and part["exit_code"] != 0:
+        well = part["exit_code"] == 0 and ref not in world.oracle.cut
+        if part["attempt"] == row["attempt"] and part["processors"] and not well:
             ran[ref] = _ran(world, ref)
     if max(ran.values(), default=0.0) < row["time_limit"] - _ROUNDED:
         what = f"over its time limit of {row['time_limit']} s"

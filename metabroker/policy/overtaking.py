@@ -40,6 +40,22 @@ class _ContentionGroup:
         """Those of `waiting` that are not aside, with some that have left in front or in between;
         None: nobody has asked since that has changed."""
 
+    def living(self, waiting: Mapping[int, Entry]) -> Iterable[Entry]:
+        """Those that have not left."""
+        return (job for job in self.waiting if waiting.get(job.key) == job)
+
+    def first_eligible(self, waiting: Mapping[int, Entry], aside: Container[int]) -> Entry | None:
+        """The oldest that is not aside: found without a look at all that are, since this is asked
+        in each pass, and a cluster that is away may have very many in its queue."""
+        if self.eligible is None:
+            self.eligible = deque(job for job in self.living(waiting) if job.key not in aside)
+        while self.eligible:
+            first = self.eligible[0]
+            if waiting.get(first.key) == first and first.key not in aside:
+                return first
+            self.eligible.popleft()
+        return None
+
 
 class Overtaking:
     """Counts overtakings and finds the protected heads.
@@ -289,12 +305,8 @@ class Overtaking:
             group.eligible = None
             self._empty.add(group.mask)
         elif len(group.waiting) > 2 * group.count + 16:
-            group.waiting = deque(self._living(group))
+            group.waiting = deque(group.living(self._waiting))
             group.eligible = None
-
-    def _living(self, group: _ContentionGroup) -> Iterable[Entry]:
-        waiting = self._waiting
-        return (job for job in group.waiting if waiting.get(job.key) == job)
 
     def _oldest(self, group: _ContentionGroup) -> Entry:
         """The oldest waiting job (there is one)."""
@@ -326,22 +338,12 @@ class Overtaking:
         oldest = self._oldest(group)
         if not self._due(group, oldest):
             return None
-        first = oldest if oldest.key not in self._aside else self._first_eligible(group)
+        first = (
+            oldest
+            if oldest.key not in self._aside
+            else group.first_eligible(self._waiting, self._aside)
+        )
         return first if first is not None and self._due(group, first) else None
-
-    def _first_eligible(self, group: _ContentionGroup) -> Entry | None:
-        """The oldest of these jobs that is not aside: found without a look at all that are, since
-        this is asked in each pass, and a cluster that is away may have very many in its queue."""
-        waiting, aside, eligible = self._waiting, self._aside, group.eligible
-        if eligible is None:
-            living = self._living(group)
-            eligible = group.eligible = deque(job for job in living if job.key not in aside)
-        while eligible:
-            first = eligible[0]
-            if waiting.get(first.key) == first and first.key not in aside:
-                return first
-            eligible.popleft()
-        return None
 
     def _due(self, group: _ContentionGroup, entry: Entry) -> bool:
         if self._now - entry.joined >= self._wait:

@@ -26,7 +26,7 @@ from metabroker.submission.tasks import TaskSet
 Json = dict[str, Any]
 Row = Mapping[str, Any]
 
-_TIGHT = (",", ":")  # separators of JSON
+_encode = json.JSONEncoder(separators=(",", ":")).encode  # made once
 _BEFORE_ITS_START = (
     JobState.RESERVING.value,
     JobState.SUBMITTING.value,
@@ -166,15 +166,15 @@ def waiting_text(
         f'"submission_failures":{job.submission_failures},'
         f'"completion_failures":{job.completion_failures},'
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
-        f'"line":[],"plan":null,"dependency":{json.dumps(_waits_for(job), separators=_TIGHT)},'
-        f'"max_latency_ms":{json.dumps(job.max_latency)},'
-        f'"split":{json.dumps(_split_view(split_row(job)), separators=_TIGHT)},'
-        f'"inputs":{json.dumps(job.inputs.told(), separators=_TIGHT)},'
+        f'"line":[],"plan":null,"dependency":{_encode(_waits_for(job))},'
+        f'"max_latency_ms":{_encode(job.max_latency)},'
+        f'"split":{_encode(_split_view(split_row(job)))},'
+        f'"inputs":{_encode(job.inputs.told())},'
         f'"joins":{job.joins or "null"},'
-        f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
+        f"{_encode(_of_array(array_columns(job)))[1:-1]},"
         '"left_behind":[],'
         f'"position":{"null" if position is None else position},'
-        + json.dumps(start_view(start), separators=_TIGHT)[1:]
+        + _encode(start_view(start))[1:]
     )
     return text.encode("ascii")
 
@@ -185,12 +185,12 @@ def _waits_for(job: Job) -> Json | None:
 
 @lru_cache(maxsize=4096)
 def _shape_text(shape: Shape) -> str:
-    return json.dumps(shape.given(), separators=_TIGHT)
+    return _encode(shape.given())
 
 
 @lru_cache(maxsize=4096)
 def _components_text(sizes: tuple[int, ...], named: tuple[str, ...] | None, state: str) -> str:
-    return json.dumps(_components_of(sizes, named, state), separators=_TIGHT)
+    return _encode(_components_of(sizes, named, state))
 
 
 def _same(row: Row, *keys: str) -> Json:

@@ -173,8 +173,7 @@ def waiting_text(
         f'"joins":{job.joins or "null"},'
         f"{_encode(_of_array(array_columns(job)))[1:-1]},"
         '"left_behind":[],'
-        f'"position":{"null" if position is None else position},'
-        + _encode(start_view(start))[1:]
+        f'"position":{"null" if position is None else position},' + _encode(start_view(start))[1:]
     )
     return text.encode("ascii")
 

@@ -11,14 +11,13 @@ from itertools import islice
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView
 
 from . import reasons
+from .survey import Survey
 
 Json = dict[str, Any]
 
-MOST_UNDER_WAY = 150  # jobs
 MOST_WAITING = 100  # jobs of all queues together
 _LEAST_OF_A_QUEUE = 5
 
@@ -31,24 +30,12 @@ class Selection:
     waiting: dict[int, reasons.Waiting]
 
 
-def choose(view: BrokerView, now: float) -> Selection:
+def choose(view: BrokerView, found: Survey, now: float) -> Selection:
     """Which jobs are shown. To be asked in the core's thread."""
     first = _of_each_queue(view)
-    under_way: list[tuple[float, int]] = []
-    held: list[int] = []
-    arrays: list[int] = []
-    for number, job in view.jobs.items():
-        if job.state is JobState.HELD:
-            held.append(number)
-        elif job.array is not None and job.after is None:
-            arrays.append(number)
-        elif job.state is not JobState.QUEUED:
-            under_way.append((job.start_time or now, number))
-    shown = [number for _start, number in sorted(under_way)[:MOST_UNDER_WAY]]
-    places = reasons.first(view, now, first) | reasons.of(view, now, sorted(arrays)[:first])
-    shown += islice(places, 2 * MOST_WAITING)
-    shown += islice(sorted(held), first)
-    return Selection(tuple(shown), places)
+    places = reasons.first(view, now, first) | reasons.of(view, now, found.arrays[:first])
+    shown = (*found.under_way, *islice(places, 2 * MOST_WAITING), *found.held[:first])
+    return Selection(tuple(dict.fromkeys(shown)), places)
 
 
 def _of_each_queue(view: BrokerView) -> int:

@@ -9,8 +9,6 @@ from typing import Any
 
 import metabroker
 from metabroker.api.service import Json
-from metabroker.broker.job import Job
-from metabroker.broker.states import JobState
 from metabroker.runtime.loop import Loop
 
 from . import orphans_view, overview
@@ -18,6 +16,8 @@ from .authorization import Authorization
 from .cluster_view import cluster_views
 from .predictions import Predictions
 from .queries import ENDED_WORDS, Queries
+from .seldom import Seldom
+from .survey import Survey, survey
 
 ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
 """What a broker that shares its store with nobody says of its part."""
@@ -45,6 +45,7 @@ class Status:
         self._clock = clock
         self._part = part
         self._started = clock()
+        self._survey = Seldom(self._surveyed)
         self.rules = rules
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
@@ -84,21 +85,21 @@ class Status:
         """The daemon itself: version, instance, policy, uptime, pending effects, queue lengths, and
         its part among the brokers of its store: `"role"` ("leader" or "standby"), `"leader"` (the
         name of the one that leads; null: none, or no other is possible) and `"term"`."""
-        found, jobs = self._loop.ask(lambda: (self._status(), self._jobs()))
-        return {**found, **self._counted(jobs, found["queues"])}
+        found = self._loop.ask(self._status)
+        return {**found, **self._counted(self._survey(), found["queues"])}
 
     def totals(self) -> Json:
         """`overview` without its jobs: the store is not asked."""
         now = self._clock()
-        found, jobs = self._loop.ask(lambda: (self._moment(now), self._jobs()))
-        return self._with_counts(found, jobs)
+        found = self._loop.ask(lambda: self._moment(now))
+        return self._with_counts(found, self._survey())
 
     def overview(self) -> Json:
         """All at one moment: the daemon, its clusters, and jobs as far as they can be looked at."""
-        now = self._clock()
+        now, all_jobs = self._clock(), self._survey()
         view = self._loop.engine.broker.view
-        chosen, found, all_jobs = self._loop.ask(
-            lambda: (overview.choose(view, now), self._moment(now), self._jobs())
+        chosen, found = self._loop.ask(
+            lambda: (overview.choose(view, all_jobs, now), self._moment(now))
         )
         found = self._with_counts(found, all_jobs)
         places = self._predictions.add(chosen.waiting)
@@ -144,38 +145,28 @@ class Status:
             "start_times": asdict(self._predictions.achieved()),
         }
 
-    def _jobs(self) -> list[Job]:
-        """All that have not ended. To go through them takes too long for the core's thread, and
-        no other needs more than that each of them is right by itself."""
-        return list(self._loop.engine.broker.view.jobs.values())
+    def _surveyed(self) -> Survey:
+        view = self._loop.engine.broker.view
+        jobs = self._loop.ask(lambda: list(view.jobs.values()))
+        return survey(jobs, self._clock())
 
-    def _with_counts(self, found: Json, jobs: list[Job]) -> Json:
+    def _with_counts(self, found: Json, all_jobs: Survey) -> Json:
         status = found["status"]
-        return {**found, "status": {**status, **self._counted(jobs, status["queues"])}}
+        return {**found, "status": {**status, **self._counted(all_jobs, status["queues"])}}
 
-    def _counted(self, jobs: list[Job], queues: Json) -> Json:
-        """Jobs by state and queue, and for how long the oldest of each queue waits since it joined
-        that (held ones not counted, nor those that stand in no queue: arrays, and who waits for
-        other jobs; nor tasks of arrays of which only so many may be under way at once); 0: none
-        does."""
+    def _counted(self, found: Survey, queues: Json) -> Json:
+        """Jobs by state and queue, and for how long the oldest of each queue waits; 0: none does.
+        Of very many jobs as of two seconds ago at most."""
         names, now = self._loop.engine.names, self._clock()
-        counts = Counter([(job.queue, job.state._value_) for job in jobs])
         states: Counter[str] = Counter()
-        for (_queue, state), count in counts.items():
+        for (_queue, state), count in found.counts.items():
             states[state] += count
-        oldest: dict[int, float] = {}
-        limited = {job.id for job in jobs if job.array is not None and job.array.most}
-        for job in jobs:
-            if job.state is not JobState.QUEUED or job.queued_at >= oldest.get(job.queue, now):
-                continue
-            if job.array is None and job.after is None and not job.kept and job.of not in limited:
-                oldest[job.queue] = job.queued_at
-        waits = {names.queue(queue) or "global": now - since for queue, since in oldest.items()}
+        waits = {names.queue(queue) or "global": now - at for queue, at in found.oldest.items()}
         return {
             "jobs": dict(states),
             "jobs_by_queue": [
                 {"queue": names.queue(queue) or "global", "state": state, "jobs": count}
-                for (queue, state), count in counts.items()
+                for (queue, state), count in found.counts.items()
             ],
             "oldest_wait": dict.fromkeys(queues, 0.0) | waits,
         }

@@ -254,7 +254,7 @@ def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:
 
 
 # What has not ended is found at once, however many jobs have.
-_partial("jobs_live", live(), jobs.c.state)
+_partial("jobs_live", live(), jobs.c.user, jobs.c.state)
 _partial("jobs_ended", ended(), jobs.c.end_time, jobs.c.id, jobs.c.user, jobs.c.state)
 _partial("jobs_of_arrays", jobs.c.of.is_not(None), jobs.c.of, jobs.c.task)
 _partial("jobs_that_join", jobs.c.joins.is_not(None), jobs.c.joins, jobs.c.id)

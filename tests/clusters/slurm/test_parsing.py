@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metabroker.broker.observation import NativeState
 from metabroker.clusters.command_errors import Garbled
-from metabroker.clusters.slurm import parsing
+from metabroker.clusters.slurm import moving, parsing
 from metabroker.clusters.slurm.parsing import SEPARATOR
 from metabroker.clusters.slurm.states import job_state
 
@@ -41,7 +41,7 @@ def test_recorded_nodes(release: str, state: str) -> None:
     assert len({node.name for node in nodes}) == len(nodes) >= 1
     for node in nodes:
         assert node.allocated + node.idle + node.other == node.total
-        assert (node.partition, node.default, node.threads_per_core) == ("batch", True, 1)
+        assert (node.partition, node.default, node.processors_per_core) == ("batch", True, 1)
         assert node.up is (state != "partition-down")
 
 
@@ -189,7 +189,7 @@ PARSERS: list[Callable[[str], object]] = [
     parsing.uses,
     parsing.waiting,
     parsing.uses_until,
-    parsing.cpus,
+    moving.processors,
     partial(parsing.marked_jobs, mark="mark"),
 ]
 

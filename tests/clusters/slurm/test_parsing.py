@@ -55,7 +55,7 @@ def test_recorded_nodes(release: str, state: str) -> None:
     ],
 )  # fmt: skip
 def test_memory_and_gpus_of_a_node(gres: str, gpus: int) -> None:
-    columns = ("n1", "idle", "0/8/0/8", "batch*", "up", "1", "64000", gres)
+    columns = ("n1", "idle", "0/8/0/8", "batch*", "up", *("8", "1", "8", "1"), "64000", gres)
     (node,) = parsing.nodes(parsing.SEPARATOR.join(columns) + "\n")
     assert (node.memory, node.gpus) == (64000, gpus)
 

@@ -34,7 +34,7 @@ from metabroker.store.read_only import may_lose_commits
 from metabroker.store.requests import ANSWERED
 from metabroker.submission.native.asked import ClusterWords
 
-from . import build
+from . import build, retention
 from .http_server import HttpServer
 from .leader import Leader, LeaderContext
 from .lock_file import LockFile
@@ -145,6 +145,7 @@ class Daemon:
         if lease_term is not None or not self.store.shared:
             self._lead(lease_term)
         else:
+            retention.settle(self._config, self.store)
             self._client.start()
             self._standby.start()
         if self._config.shared_with_submitters:

@@ -245,7 +245,7 @@ def _gpus(gres: str) -> int:
 def _node(line: str) -> NodeLine:
     columns = _columns("sinfo", line, len(NODE_COLUMNS))
     name, state, counts, partition, available, *cores, memory, gres = columns
-    cpus, sockets, each, threads = (_number("sinfo", column) for column in cores)
+    cpus, sockets, each, threads = (_with_unit(column) for column in cores)
     numbers = [_number("sinfo", part) for part in counts.split("/")]
     if len(numbers) != 4:
         raise Garbled(f"sinfo: not four processor counts: {counts[:100]!r}")
@@ -266,6 +266,12 @@ def _node(line: str) -> NodeLine:
         gpus=_gpus(gres),
         threads=max(1, threads),
     )
+
+
+def _with_unit(text: str) -> int:
+    """A count of processors or cores, of which sinfo prints 2048 as `2K`, and 2000 as it is."""
+    number = text.removesuffix("K")
+    return _number("sinfo", number) * (1 if number == text else 1024)
 
 
 # Keys whose values may hold spaces would break a split at spaces; those read here never do.

@@ -42,6 +42,9 @@ def shown(cores: int, processors: int, where: str, each: str = "") -> str:
 
 def test_how_many_processors_a_core_is() -> None:
     assert [(n.processors_per_core, n.threads) for n in nodes("")] == [(1, 2)] * 2 + [(2, 2)] * 2
+    large = "big1|idle|0/2048/0/2048|batch*|up|2K|1|1K|2|65536|(null)\n"
+    (node,) = parsing.nodes(large.replace("|", "\x1f"))
+    assert (node.total, node.processors_per_core) == (2048, 2)
     odd = "n1|idle|0/4/0/4|batch*|up|4|0|0|2|65536|(null)\n"  # tells of no cores
     (node,) = parsing.nodes(odd.replace("|", "\x1f"))
     assert node.processors_per_core == 2

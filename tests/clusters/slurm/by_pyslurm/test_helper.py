@@ -93,8 +93,13 @@ def test_nodes_are_lines_that_the_adapter_reads_with_what_a_core_is(pyslurm: Pys
     """Of two threads both are processors, or one is; some are kept for the system; and what is
     not told."""
     cores = {"sockets": 1, "cores_per_socket": 4, "threads_per_core": 2}
-    plain = {"state": "IDLE", "allocated_cpus": 0, "real_memory": 1000, "configured_gres": None}
-    told = [
+    plain: dict[str, Any] = {
+        "state": "IDLE",
+        "allocated_cpus": 0,
+        "real_memory": 1000,
+        "configured_gres": None,
+    }
+    told: list[dict[str, Any]] = [
         {"total_cpus": 8, "effective_cpus": 8, **cores},
         {"total_cpus": 4, "effective_cpus": 4, **cores},
         {"total_cpus": 8, "effective_cpus": 2, **cores},

@@ -30,11 +30,12 @@ def check(file: str, show: bool, as_json: bool) -> int:
             for error in found.errors:
                 tell(str(error))
         return USAGE
+    from metabroker.daemon.shared_account import trouble_with_submitters
     from metabroker.runtime.cluster_accounts import trouble_with_root
 
-    trouble = trouble_with_root(config)
+    trouble, refused = trouble_with_root(config), trouble_with_submitters(config)
     if as_json:
-        told = {"errors": [], "warnings": [] if trouble is None else [trouble]}
+        told = {"errors": [], "warnings": [said for said in (trouble, refused) if said]}
         common.print_json({"ok": True, "file": file, **told, "config": as_data(config)})
     elif show:
         print(render(config), end="")
@@ -44,6 +45,8 @@ def check(file: str, show: bool, as_json: bool) -> int:
             print(f"  {name}: {cluster.system}, {cluster.processors or '?'} processors")
         if trouble is not None:
             print(f"  warning: if this account starts it, {trouble}")
+        if refused is not None:
+            print(f"  warning: {refused}")
         if config.shared_with_submitters:
             print("  submitters share everything: each of them can do all that the daemon can")
     return 0

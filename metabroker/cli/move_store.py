@@ -26,7 +26,8 @@ def move_store(file: str, source: str, as_json: bool) -> int:
     """Move the store from SQLite into PostgreSQL, so that several brokers can share it.
 
     The configuration (`store`) must already name the database, which must be empty. The daemon must
-    not run; jobs go on in their clusters. The file is kept under another name.
+    not run; jobs go on in their clusters. The file is kept under another name. What was beside it
+    (the audit log, the archive) is not moved: it is told where it is, and where the next one is.
     """
     from metabroker.maintenance.move_store import move
     from metabroker.store import LeadershipLost
@@ -59,6 +60,10 @@ def _as_json(done: MoveReport) -> dict[str, Any]:
         "instance": done.content.instance,
         "jobs": dict(done.content.jobs),
         "rows": dict(done.rows),
+        "left": [
+            {"what": e.what, "path": str(e.path), "now": str(e.now), "advice": e.advice}
+            for e in done.left
+        ],
     }
 
 
@@ -66,4 +71,7 @@ def _print(done: MoveReport) -> None:
     had = "" if done.rows else ", all of it by a run before this one"
     print(f"moved from {done.content.path}: {jobs_of(done.content)}{had}")
     print(f"the former store is {done.aside}")
+    for each in done.left:
+        print(f"{each.what} is not moved: it stays at {each.path}, and is from now on {each.now}")
+        print(f"  -> {each.advice}")
     print("start the daemon")

@@ -301,6 +301,16 @@ class Config(Section):
             if self.submitters and runs_as_store_owner(cluster)
         )
 
+    @property
+    def closed_to_submitters(self) -> tuple[str, ...]:
+        """Clusters whose missing `shared_dir` keeps all submitters from submitting: components of
+        jobs of the daemon's account meet in the job's own folder there, which is another user's."""
+        return tuple(
+            name
+            for name, cluster in self.clusters.items()
+            if self.submitters and cluster.run_as == "self" and cluster.shared_dir is None
+        )
+
     def state_file(self, name: str) -> Path:
         """The file that keeps the state of simulated cluster `name` over a restart."""
         cluster = self.clusters[name]

@@ -34,12 +34,12 @@ from metabroker.store.read_only import may_lose_commits
 from metabroker.store.requests import ANSWERED
 from metabroker.submission.native.asked import ClusterWords
 
-from . import build
+from . import build, retention
 from .http_server import HttpServer
 from .leader import Leader, LeaderContext
 from .lock_file import LockFile
 from .offline import twins
-from .shared_account import OFFLINE, shares_nothing
+from .shared_account import OFFLINE, shares_nothing, warn_of_submitters
 from .sharing.lease import Campaign, Lease
 from .sharing.standby import CurrentService, StandbyService
 
@@ -145,13 +145,10 @@ class Daemon:
         if lease_term is not None or not self.store.shared:
             self._lead(lease_term)
         else:
+            retention.settle(self._config, self.store)
             self._client.start()
             self._standby.start()
-        if self._config.shared_with_submitters:
-            log.warning(
-                "submitters share everything: in %s each of them can do all that the daemon can",
-                ", ".join(self._config.shared_with_submitters),
-            )
+        warn_of_submitters(self._config)
         for trouble in may_lose_commits(self._config.store):
             log.warning("the store: %s", trouble)
         if trouble := self.clock.trouble:
@@ -285,6 +282,8 @@ class Daemon:
         if words.keys() == self._words.keys():
             self._words = words
         self._config = merged
+        if "submitters" in changed:
+            warn_of_submitters(merged)
         self._middleware.set_rates(build.rates(self._config))
         with self._changing:
             if self.leader is not None:

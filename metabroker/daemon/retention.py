@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from metabroker.config.model import Config
 from metabroker.runtime import retention
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.retention import Behind, Periods, Retention
-from metabroker.store import Store
-from metabroker.store.archive import Archive
+from metabroker.store import Store, StoreUnavailable
+from metabroker.store.archive import Archive, ArchiveError
 
 from .sharing.background import Background
+
+log = logging.getLogger(__name__)
 
 
 def make(
@@ -36,6 +39,16 @@ def archive_of(folder: Path, store: Store) -> Archive:
     suffix = "" if store.term is None else f"-t{store.term}"
     ended = store.ended
     return Archive(folder, ended.archive, ended.submitted, store.known_clusters, suffix)
+
+
+def settle(config: Config, store: Store) -> None:
+    """Cut back what this host's broker had archived, and not removed, when its term ended: before
+    another leader removes it, whose archive is on another host perhaps."""
+    try:
+        archive = archive_of(config.archive_folder, store)
+        archive.settle(store.ended.archives(), store.leadership.term() - 1)
+    except (ArchiveError, StoreUnavailable) as error:
+        log.warning("the archive: %s; what a former term has left there is looked at later", error)
 
 
 def _named(loop: Loop) -> Collection[int]:

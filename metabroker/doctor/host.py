@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 from metabroker.access.tls import TlsError, server_context
 from metabroker.api.client import Client, ClientError
 from metabroker.clusters.examination import CheckResult, CheckResults
 from metabroker.config.model import Config
-from metabroker.config.values import Address
+from metabroker.daemon.shared_account import trouble_with_submitters
 from metabroker.runtime.cluster_accounts import trouble_with_root
 from metabroker.store import StoreUnavailable
 from metabroker.store.read_only import may_lose_commits
 
+from . import addresses
+
 
 def examine_host(config: Config) -> list[CheckResult]:
-    """The account, and each TCP address that the daemon listens at."""
+    """The account, who may submit, and each TCP address that the daemon listens at."""
     found = CheckResults()
     trouble = trouble_with_root(config)
     if trouble is None:
@@ -24,16 +25,14 @@ def examine_host(config: Config) -> list[CheckResult]:
     else:
         said, _, advice = trouble.partition("; ")
         found.miss("account", "id", said, advice)
+    if refused := trouble_with_submitters(config):
+        said, _, advice = refused.partition("; ")
+        found.warn("submitters", "read the configuration", said, advice)
     _store(found, config.store)
     served = _served(config)
     if config.listen is not None:
         _certificate(found, config.listen.certificate, config.listen.key)
-    for key, address in (
-        ("metrics", config.metrics),
-        ("listen", None if config.listen is None else config.listen.address),
-    ):
-        if address is not None and address.port != 0:
-            _listening(found, key, address, served=served)
+    addresses.examine(found, config, served=served)
     return found.all
 
 
@@ -65,22 +64,3 @@ def _served(config: Config) -> bool:
     except (ClientError, OSError):
         return False
     return True
-
-
-def _listening(found: CheckResults, key: str, address: Address, *, served: bool) -> None:
-    tried = f"listen at {address}"
-    if served:
-        found.ok(key, tried, "the daemon serves")
-        return
-    try:
-        family, _, _, _, where = socket.getaddrinfo(
-            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with socket.create_server(where[:2], family=family):
-            found.ok(key, tried, "no other process listens there")
-    except OSError as error:
-        advice = (
-            "stop the process that listens there (`ss -ltnp`), or write another address "
-            f"into `{key}`"
-        )
-        found.miss(key, tried, error.strerror or str(error), advice)

@@ -97,6 +97,8 @@ class Retention:
     def run(self, rest: Rest) -> None:
         """Archive and remove all that is due now; errors are kept in `state`."""
         try:
+            self._permit()
+            self._archive.settle(self._store.ended.archives(), self._store.term)
             for what in _ORDER:
                 self._all(what, rest)
         except (LeadershipLost, CommandLost):

@@ -8,7 +8,8 @@ What is written counts once the store says so: in the transaction that removes t
 how long the files are (`Archived`). After a crash between the two the files are longer than that,
 and the store has all the jobs of what is beyond: the files are cut back, and these jobs are
 archived again. Where the store lacks one of them (it came back from a backup, say), nothing is cut:
-the next files are begun.
+the next files are begun. Files of former months, and of leaders whose terms are over, are nobody's
+next ones: each run looks at these first (`settle`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from .records import line_of, record_of
 LINES, SWF = ".jsonl", ".swf"
 _AT_ONCE = 500  # jobs that the store is asked of
 _CHUNK = 1 << 20  # bytes
+_NAME = re.compile(r"\d{4}-\d\d(?:-t(\d{1,18}))?(?:\.\d{1,9})?")
 
 
 class ArchiveError(Exception):
@@ -70,6 +73,32 @@ class Archive:
                 with contextlib.suppress(OSError):  # else the next time
                     self._shorten(found)
             raise ArchiveError(f"{error.filename or self.folder}: {error.strerror}") from error
+
+    def settle(self, known: Iterable[Archived], latest: int | None) -> None:
+        """Cut back whatever in this folder was written and not removed, of terms up to the `latest`
+        (None: files that no term has named), as far as the store has it all. `known`: all files,
+        as the store says. Nobody may write to any of these files meanwhile.
+
+        Raises:
+            ArchiveError: a file cannot be read, or cut.
+        """
+        told = {each.name: each for each in known}
+        try:
+            for path in sorted(self.folder.glob(f"*{LINES}")):
+                name = path.name.removesuffix(LINES)
+                match = _NAME.fullmatch(name)
+                if match is None or (match[1] is not None and int(match[1]) > (latest or 0)):
+                    continue
+                found = told.get(name) or Archived(name, str(self.folder), 0.0, 0.0)
+                if found.folder == str(self.folder) and self._cut_back(found):
+                    self._leave_none_empty(found)
+        except OSError as error:
+            raise ArchiveError(f"{error.filename or self.folder}: {error.strerror}") from error
+
+    def _leave_none_empty(self, found: Archived) -> None:
+        for path, size in self._sizes(found):
+            if size == 0 and path.exists():
+                path.unlink()
 
     def _append(
         self, found: Archived, what: What, jobs: Sequence[EndedJob], now: float

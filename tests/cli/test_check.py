@@ -26,6 +26,25 @@ def test_a_good_configuration(run: Run, folder: Path) -> None:
     assert answer["config"]["policy"] == "LP-GF"
 
 
+def test_submitters_who_may_not_submit_are_told_with_the_missing_key(
+    run: Run, folder: Path
+) -> None:
+    clusters = {
+        "far": {"system": "slurm", "via": "ssh", "host": "login.example", "shared_dir": "/shared"},
+        "near": {"system": "slurm", "via": "ssh", "host": "login.near.example"},
+    }
+    text = yaml.safe_dump({"submitters": ["root"], "clusters": clusters})
+    (folder / "mb.yaml").write_text(text)
+    done = run("check", "--config", "mb.yaml", "--json")
+    (warning,) = [each for each in json.loads(done.stdout)["warnings"] if "submitters" in each]
+    assert warning.endswith("; set clusters.near.shared_dir")
+    assert f"  warning: {warning}\n" in run("check", "--config", "mb.yaml").stdout
+    (folder / "mb.yaml").write_text(
+        text.replace("host: login.near", "shared_dir: /x\n    host: login.near")
+    )
+    assert "submitters" not in run("check", "--config", "mb.yaml").stdout
+
+
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 

@@ -80,6 +80,7 @@ def test_only_jobs_on_its_own_cores_keep_a_reservation_from_beginning_earlier(
     lab, token = clusters["lab"], "mb-abcdef01-3-1-0"
     options = SlurmOptions("root", name="lab", instance="abcdef01", partition="batch")
     it, start = Adapter(options, LocalTransport(lab.env())), float(int(time.time()) + 300)
+    carry_out(it.observe(time.time()), it.transport)  # it tells how many threads cores have
     request = ReserveRequest(token, 8, 60, start=start)
     sooner = replace(request, start=start - 240, move=True)
     on_them, beside = (lab.submit(f"-n{n}", "-t2", "-wlab1") for n in (8, 4))

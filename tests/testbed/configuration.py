@@ -14,8 +14,9 @@ from tests.testbed.packages import Installation
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """A cluster to start: `nodes` of `cores` processors each (or of `uneven` ones); `extra` is
-    added to slurm.conf, `partition` to its partition's line."""
+    """A cluster to start: `nodes` of `cores` each (or of `uneven` ones); `extra` is
+    added to slurm.conf, `partition` to its partition's line. A core has so many `threads`; each is
+    a processor if they are `counted`, as where `CPUs` in slurm.conf is not the number of cores."""
 
     name: str
     nodes: int
@@ -23,14 +24,21 @@ class ClusterSpec:
     extra: Mapping[str, str] = field(default_factory=dict)
     uneven: tuple[int, ...] = ()
     partition: str = ""
+    threads: int = 1
+    counted: bool = False
 
     @property
     def node_cores(self) -> tuple[int, ...]:
         return tuple(self.uneven) or (self.cores,) * self.nodes
 
     @property
+    def of_a_core(self) -> int:
+        """Processors."""
+        return self.threads if self.counted else 1
+
+    @property
     def processors(self) -> int:
-        return sum(self.node_cores)
+        return sum(self.node_cores) * self.of_a_core
 
     @property
     def node_names(self) -> list[str]:
@@ -93,7 +101,8 @@ def write(spec: ClusterSpec, values: Mapping[str, str], node_ports: Sequence[int
     for name, cores, port in zip(spec.node_names, spec.node_cores, node_ports, strict=True):
         lines.append(
             f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} "
-            f"CPUs={cores} Sockets=1 CoresPerSocket={cores} ThreadsPerCore=1 "
+            f"CPUs={cores * spec.of_a_core} Sockets=1 CoresPerSocket={cores} "
+            f"ThreadsPerCore={spec.threads} "
             "RealMemory=65536 State=UNKNOWN"
         )
     nodes = ",".join(spec.node_names)

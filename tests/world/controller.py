@@ -74,6 +74,8 @@ class Controller:
         self.laid_out: dict[str, tuple[str, str]] = {}  # reservations on nodes: which, their cores
         self.unseen: set[int] = set()  # jobs that listings leave out
         self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
+        # Of a core: as 22.05, it counts both for a reservation where only one is a processor.
+        self._threads = 1 + model.processors % 2
 
     def started_again(self) -> None:
         """What a controller makes of its own records when it starts."""
@@ -203,8 +205,9 @@ class Controller:
             if now < self.unsettled_until:
                 state = "unknown"
             counts = f"{used}/{total - used - other}/{other}/{total}"
-            columns = (f"{self.name}n{index}", state, counts, "batch*", "up", "1")
-            lines.append(SEPARATOR.join((*columns, "65536", "(null)")))
+            columns = (f"{self.name}n{index}", state, counts, "batch*", "up")
+            cores = (str(total), "1", str(total), str(self._threads))
+            lines.append(SEPARATOR.join((*columns, *cores, "65536", "(null)")))
         return _said("\n".join(lines) + "\n")
 
     def _show(self, argv: tuple[str, ...]) -> Completed:
@@ -221,7 +224,7 @@ class Controller:
                 f"EndTime={int(reservation.end)} Duration=00:05:00 Nodes={nodes} "
                 f"NodeCnt=4 CoreCnt={reservation.processors} Features=(null) PartitionName=batch "
                 f"Flags={'MAINT' if name.startswith('maintenance') else ''} {told} "
-                f"TRES=cpu={reservation.processors} "
+                f"TRES=cpu={reservation.processors * self._threads} "
                 "Users=root Groups=(null) Accounts=(null) Licenses=(null) "
                 f"State={'INACTIVE' if reservation.ahead else 'ACTIVE'} "
                 "BurstBuffer=(null)"

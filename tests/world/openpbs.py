@@ -19,6 +19,7 @@ from metabroker.clusters.transports.base import Command, Completed
 
 from .controller import Meddling, is_ours, owner, shown
 from .pbs_ralter import altered
+from .pbs_rstat import listed
 from .pbs_states import state_of
 
 _NODES = 4
@@ -54,6 +55,7 @@ class Server:
         self._sized = sized
         self._history = history
         self._going: set[str] = set()  # reservations that are being deleted
+        self._forges = model.processors % 2 == 0  # somebody does, in all listings of reservations
         self._next = 1
         self.unsettled_until = 0.0
         self.unseen: set[int] = set()
@@ -71,16 +73,16 @@ class Server:
             return _said("pbs_version = 23.06.06\n")
         if program == "date":
             return _said(f"{int(now)}\n")
-        if program == "sh":
+        if argv in OF_THE_CLIENT:
             return _said("PBS_AUTH_METHOD=munge\n")
+        if program in ("sh", "pbs_rstat"):
+            return listed(argv, self._reservations(now), self.name if self._forges else None)
         if program == "qselect":
             return self._select(argv)
         if program == "qstat":
             return self._show(argv, now)
         if program == "pbsnodes":
             return self._nodes(argv, now)
-        if program == "pbs_rstat":
-            return self._reservations(argv[2:], now)
         if program == "pbs_rsub":
             return self._reserve(argv, now)
         if program == "pbs_ralter":
@@ -196,26 +198,23 @@ class Server:
         )
         return _said("".join(f"{line}\n" for line in lines))
 
-    def _reservations(self, ids: tuple[str, ...], now: float) -> Completed:
+    def _reservations(self, now: float) -> dict[str, str]:
+        """The blocks of all reservations, by their ids."""
         held = self._laid()
-        blocks = []
+        blocks = {}
         for key, r in self.model.reservations.items():
             name, identity = self._named(key)
-            if ids and identity not in ids:
-                continue
             state, substate = ("RESV_CONFIRMED", 2) if r.start > now else ("RESV_RUNNING", 5)
             if key in self._going:
                 state, substate = "RESV_BEING_DELETED", 7
-            blocks.append(
+            blocks[identity] = (
                 f"Resv ID: {identity}\nReserve_Name = {name}\nReserve_Owner = root@{self.name}\n"
                 f"reserve_state = {state}\nreserve_substate = {substate}\n"
                 f"reserve_start = {_date(r.start)}\nreserve_end = {_date(r.end)}\n"
                 f"queue = {identity.partition('.')[0]}\nResource_List.ncpus = {r.processors}\n"
                 f"resv_nodes = {_vnodes(held.get(key, {}))}\nctime = {_date(now)}\n\n"
             )
-        if ids and not blocks:
-            return Completed(236, "", "pbs_rstat: Unknown Reservation Id\n")
-        return _said("".join(blocks))
+        return blocks
 
     # --- writing ------------------------------------------------------------------------------
 

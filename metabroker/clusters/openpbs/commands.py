@@ -39,6 +39,9 @@ class PbsIdentity:
         return self.user if self.operator is not None else None
 
 
+_OF_NO_SERVER = frozenset({"sh", "date", "sudo"})
+
+
 def _command(*argv: str, stdin: bytes = b"", account: str | None = None) -> Command:
     return Command(argv, stdin=stdin, env=_ENV, account=account)
 
@@ -113,9 +116,30 @@ def list_nodes(form: str) -> Command:
     return _command("pbsnodes", "-a", "-v", "-F", form)
 
 
+def list_reservation_ids() -> Command:
+    """The ids of all reservations, of anybody, and nothing that a user can write."""
+    return _command("pbs_rstat", "-B")
+
+
 def list_reservations(identity: str | None = None) -> Command:
     """All reservations, of anybody; or one."""
     return _command("pbs_rstat", "-F", *((identity,) if identity else ()))
+
+
+_EACH = 'mark=$1; shift; for each; do echo "$mark $each"; pbs_rstat -F "$each"; done'
+_OF_EACH = ("sh", "-c", _EACH, "sh")
+
+
+def show_reservations(ids: Sequence[str], mark: str) -> Command:
+    """Reservations one by one, each below a line of the mark and its id."""
+    return _command(*_OF_EACH, mark, *ids)
+
+
+def questions(asked: Command) -> int:
+    """How many connections to the server the command makes."""
+    if asked.argv[: len(_OF_EACH)] == _OF_EACH:
+        return len(asked.argv) - len(_OF_EACH) - 1
+    return int(asked.argv[0] not in _OF_NO_SERVER)
 
 
 def reserve(who: PbsIdentity, request: ReserveRequest, start: float, patience: int) -> Command:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,7 @@ from metabroker.clusters.renamed import is_of
 from metabroker.clusters.transports.base import Command, Completed
 from metabroker.submission.chunks import Unlayable
 
-from . import answers, commands, parsing
+from . import answers, commands, listed, parsing
 from .answers import failure
 from .commands import PbsIdentity
 from .own_reservations import OwnReservations
@@ -42,8 +43,8 @@ _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
 # --- looking ----------------------------------------------------------------------------------
 
 
-LOOK = 4
-"""Commands of a poll, as a rule."""
+LOOK = 5
+"""Commands of a poll, at most, as a rule."""
 
 
 def look(
@@ -53,9 +54,10 @@ def look(
     accounts: Sequence[str] = (),
     known: Known | None = None,
 ) -> Operation[PbsPoll]:
-    """One look: four commands at most, as a rule; now and then the server is asked for all jobs
-    that have ended, and it is one more, as it is with the other form of the nodes. `accounts`:
-    whose jobs are looked at, if they are not all the account's own; `known`: which jobs there were.
+    """One look: five commands at most, as a rule, where there are reservations; now and then the
+    server is asked for all jobs that have ended, and it is one more, as it is with the other form
+    of the nodes, and for each reservation that may be somebody's forgery. `accounts`: whose jobs
+    are looked at, if they are not all the account's own; `known`: which jobs there were.
 
     Jobs and reservations are asked for before nodes: a job that ends in between, or a reservation
     that begins, is then seen as held, not as idle.
@@ -79,9 +81,10 @@ def look(
     if found:
         count += 1
         jobs = yield from _jobs(found, history=known.history)
-    reservations = yield from _reservations()
+    reservations, listings = yield from _reservations()
     nodes, asked = yield from _nodes()
-    return PbsPoll(taken_at, nodes, jobs, reservations, version, count + asked - 1)
+    count += asked - 1 + listings - 1
+    return PbsPoll(taken_at, nodes, jobs, reservations, version, count)
 
 
 def waiting_in(queue: str | None) -> Operation[list[str]]:
@@ -154,14 +157,34 @@ def _nodes() -> Operation[tuple[list[PbsNode], int]]:
         return parsing.nodes((yield from _told(commands.list_nodes("dsv"))).stdout), 2
 
 
-def _reservations(identity: str | None = None) -> Operation[list[PbsReservation]]:
-    """All reservations, or one. `pbs_rstat` may succeed where it has reached no server."""
-    done = yield from _told(
-        commands.list_reservations(identity), also=frozenset({answers.UNKNOWN_RESERVATION})
-    )
-    if done.stderr.strip() and "Unknown Reservation Id" not in done.stderr:
+def _reservations() -> Operation[tuple[list[PbsReservation], int]]:
+    """All reservations, and how many connections that took (see `listed`).
+
+    Their ids come first: one that is deleted in between is gone, whoever writes of it.
+    """
+    known = listed.ids((yield from _shown(commands.list_reservation_ids())).stdout)
+    if not known:
+        return [], 1
+    done = yield from _shown(commands.list_reservations())
+    found, doubtful = listed.reservations(done.stdout, known)
+    if doubtful:
+        found += yield from _one_by_one(doubtful)
+    return found, 2 + len(doubtful)
+
+
+def _one_by_one(ids: Sequence[str]) -> Operation[list[PbsReservation]]:
+    mark = secrets.token_hex(8)
+    done = yield from _shown(commands.show_reservations(ids, mark))
+    return listed.each(done.stdout, mark, ids)
+
+
+def _shown(asked: Command) -> Operation[Completed]:
+    """What `pbs_rstat` shows, which may succeed where it has reached no server."""
+    done = yield from _told(asked, also=frozenset({answers.UNKNOWN_RESERVATION}))
+    said = filter(str.strip, done.stderr.splitlines())
+    if not all("Unknown Reservation Id" in line for line in said):
         raise failure(done, "pbs_rstat")
-    return parsing.reservations(done.stdout)
+    return done
 
 
 def find(
@@ -202,13 +225,14 @@ def find_by_id(who: PbsIdentity, native_id: str) -> Operation[list[tuple[str, Na
 
 def reservations_of(who: PbsIdentity, token: str) -> Operation[list[PbsReservation]]:
     """The reservations of one token: names are not unique."""
-    found = yield from _reservations()
+    found, _ = yield from _reservations()
     return [r for r in found if r.name == token and r.owner == (who.operator or who.user)]
 
 
 def reservation(identity: str) -> Operation[PbsReservation | None]:
     """One reservation; None if it is not there."""
-    return next((r for r in (yield from _reservations(identity)) if r.id == identity), None)
+    done = yield from _shown(commands.list_reservations(identity))
+    return listed.alone(done.stdout, identity)
 
 
 def has_reservation(identity: str) -> Operation[bool]:

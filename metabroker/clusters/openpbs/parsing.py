@@ -132,7 +132,7 @@ def ids(text: str) -> list[str]:
     Raises:
         Garbled: a line that is no job's id; or it is cut off.
     """
-    _to_its_end(text, "\n", "qselect")
+    to_its_end(text, "\n", "qselect")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     wrong = next((line for line in lines if _ANY_JOB_ID.fullmatch(line) is None), None)
     if wrong is not None:
@@ -155,7 +155,7 @@ def queue_lines(text: str) -> list[QueueLine]:
     Raises:
         Garbled: all lines below the heading are of another form; or it is cut off.
     """
-    _to_its_end(text, "\n", "qstat")
+    to_its_end(text, "\n", "qstat")
     _, found, rest = text.rpartition("- -----\n")
     if not found and text.strip():
         raise Garbled(f"qstat: no heading in its answer: {text[:100]!r}")
@@ -202,7 +202,7 @@ def is_queue(shown: str, name: str) -> bool:
     return shown == name[:_LETTERS] or (shown.endswith("*") and name.startswith(shown[:-1]))
 
 
-def _to_its_end(text: str, last: str, command: str) -> None:
+def to_its_end(text: str, last: str, command: str) -> None:
     """Raises `Garbled` for a listing that does not end as all do: what is cut off may lack the
     maintenance that comes, or show an id that is another job's."""
     if text and not text.endswith(last):
@@ -245,7 +245,7 @@ def confirmation(text: str) -> tuple[str, str]:
         Garbled: neither.
     """
     identity, _, rest = text.strip().removeprefix("pbs_ralter: ").partition(" ")
-    if _RESERVATION_ID.fullmatch(identity) is None or not rest:
+    if not is_reservation_id(identity) or not rest:
         raise Garbled(f"pbs_rsub: no reservation in its answer: {text[:100]!r}")
     return identity, rest.strip()
 
@@ -307,30 +307,20 @@ def _node(name: str, has: Mapping[str, str]) -> PbsNode:
         raise Garbled(f"pbsnodes: node {name[:100]!r}: {error}") from error
 
 
-def reservations(text: str) -> list[PbsReservation]:
-    """The blocks of `pbs_rstat -F`: there is no JSON of reservations.
+def is_reservation_id(text: str) -> bool:
+    """Whether it has the form of one."""
+    return _RESERVATION_ID.fullmatch(text) is not None
+
+
+def reservation(name: str, has: Mapping[str, str]) -> PbsReservation:
+    """The reservation of that id, by its attributes.
 
     Raises:
-        Garbled: a line outside a block, or a block that lacks what every reservation has; or it
-            is cut off.
+        Garbled: it lacks what every reservation has.
     """
-    _to_its_end(text, "\n\n", "pbs_rstat")  # an empty line follows each
-    blocks: list[tuple[str, dict[str, str]]] = []
-    for line in text.split("\n"):
-        if line.startswith("Resv ID: "):
-            blocks.append((line.removeprefix("Resv ID: ").strip(), {}))
-        elif blocks:
-            key, _, value = line.partition(" = ")
-            blocks[-1][1].setdefault(key.strip(), value.strip())
-        elif line.strip():
-            raise Garbled(f"pbs_rstat: {line[:200]!r}")
-    return [_reservation(name, attributes) for name, attributes in blocks]
-
-
-def _reservation(name: str, has: Mapping[str, str]) -> PbsReservation:
     try:
         start, end = _time(has["reserve_start"]), _time(has["reserve_end"])
-        if _RESERVATION_ID.fullmatch(name) is None or start is None or end is None:
+        if not is_reservation_id(name) or start is None or end is None:
             raise Garbled("no id, or no times")
         return PbsReservation(
             id=name,

@@ -20,13 +20,12 @@ from typing import TypeVar
 from metabroker.clusters.operation import Operation, Pause, command
 from metabroker.clusters.transports.base import Command, Completed
 
-from .commands import show_clients_file
+from .commands import questions, show_clients_file
 
 R = TypeVar("R")
 KEPT = 60.0
 """Seconds for which a port is not free again (TIME_WAIT)."""
 _MARGIN = 1.0  # seconds: a command ends a little after it was begun
-_PORTLESS = frozenset({"sh", "date", "sudo"})
 _MOST = 5.0  # seconds of one pause: somebody else may have used less than was thought
 _LEAST = 0.05  # seconds: nobody asks more often
 
@@ -192,8 +191,8 @@ class PbsPace:
             while True:
                 step = operation.send(answer) if error is None else operation.throw(error)
                 answer, error = None, None
-                if isinstance(step, Command) and step.argv[0] not in _PORTLESS:
-                    yield from self._wait(PortUse.WORK, 1)
+                if isinstance(step, Command) and (ports := questions(step)):
+                    yield from self._wait(PortUse.WORK, ports)
                 try:
                     answer = yield step
                 except Exception as lost:

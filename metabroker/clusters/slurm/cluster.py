@@ -131,7 +131,7 @@ class SlurmCluster(GatedCluster):
     def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare; or move it."""
         if request.move:
-            yield from answered(moving.move(request))
+            yield from answered(moving.move(request, self._nodes))
             return
         asked = self._who, request, self._nodes, self._version, self._there
         yield from answered(operations.reserve(*asked))

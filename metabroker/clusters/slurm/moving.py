@@ -10,26 +10,30 @@ its processors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.command_errors import after_making
+from metabroker.clusters.command_errors import Garbled, after_making
 from metabroker.clusters.hostlist import expand
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import Command, CommandMissing
 
 from . import commands, operations, parsing
-from .parsing import SlurmReservation
+from .parsing import NodeLine, SlurmReservation
 
 _ASKED = 16  # jobs that are asked for their processors, at most
 _MOST_NODES = 512  # in a list of nodes of such a job
 _THREADS = (1, 2, 4, 8)  # that a core may have
+_MOST_LISTS = 32
+_CPUS = re.compile(r"\bNodes=(\S{1,1000}) CPU_IDs=([0-9,-]{1,1000}) Mem=")
 _Ranges = Sequence[tuple[int, int]]
 
 
-def move(request: ReserveRequest) -> Operation[None]:
-    """Move a reservation that has not begun, or set the end of one.
+def move(request: ReserveRequest, nodes: Iterable[NodeLine]) -> Operation[None]:
+    """Move a reservation that has not begun, or set the end of one. `nodes`: of the partition.
 
     Raises:
         ClusterRefusal: it is gone, or its own cores are not free by then; it is as it was.
@@ -49,7 +53,7 @@ def move(request: ReserveRequest) -> Operation[None]:
         jobs = parsing.uses_until((yield from operations.told(_on_nodes(mine))).stdout)
         named = {other.name for other in others}
         some = [job for job, until, where in jobs if where not in named and start < until <= before]
-        yield from _must_be_elsewhere(mine, some)
+        yield from _must_be_elsewhere(mine, some, {node.name: node.threads for node in nodes})
     yield from operations.told(commands.move_reservation(request.token, start, mine.end_time))
     if start < before:
         yield from _look_again(mine, start)
@@ -87,8 +91,10 @@ def _must_be_free(mine: SlurmReservation, others: Iterable[SlurmReservation], st
             raise ClusterRefusal(Cause.BUSY, f"{other.name} has its processors by then")
 
 
-def _must_be_elsewhere(mine: SlurmReservation, jobs: Sequence[str]) -> Operation[None]:
-    """None of these jobs may have its cores."""
+def _must_be_elsewhere(
+    mine: SlurmReservation, jobs: Sequence[str], threads: Mapping[str, int]
+) -> Operation[None]:
+    """None of these jobs may have its cores. `threads` of a core of each node."""
     refusal = ClusterRefusal(Cause.BUSY, "jobs on its nodes may have its processors by then")
     if len(jobs) > _ASKED:
         raise refusal
@@ -96,22 +102,35 @@ def _must_be_elsewhere(mine: SlurmReservation, jobs: Sequence[str]) -> Operation
         done = yield from command(commands.show_processors(job))
         if done.exit_status != 0 and "Invalid job id" in done.stderr:
             continue  # it is over
-        found = parsing.cpus(done.stdout) if done.exit_status == 0 else []
-        if not found or any(_has_cores(mine, nodes, cpus) for nodes, cpus in found):
+        found = processors(done.stdout) if done.exit_status == 0 else []
+        if not found or any(_has_cores(mine, nodes, cpus, threads) for nodes, cpus in found):
             raise refusal
 
 
-def _has_cores(mine: SlurmReservation, nodes: str, cpus: _Ranges) -> bool:
-    """Whether these processors of each of the nodes may be among its cores. How many threads a core
-    has is told by what it has itself, unless its nodes differ."""
+def processors(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
+    """The processors of `scontrol -o -d show job`, as ranges for each list of nodes; none if there
+    are too many lists. Its user may have written more of them, true or not, into the job's name or
+    comment, but cannot take away any."""
+    told = _CPUS.findall(text)
+    found = []
+    for nodes, ids in told if len(told) <= _MOST_LISTS else ():
+        with suppress(Garbled):
+            found.append((nodes, parsing.ranges(ids)))
+    return found
+
+
+def _has_cores(
+    mine: SlurmReservation, nodes: str, cpus: _Ranges, threads: Mapping[str, int]
+) -> bool:
+    """Whether these processors of each of the nodes may be among its cores. Slurm tells of a job by
+    the threads of its cores, also where only one of each is a processor."""
     names = expand(nodes, _MOST_NODES + 1)  # a user may have written more than anybody wants
     if len(names) > _MOST_NODES:
         return True
-    each, rest = divmod(mine.processors, max(1, mine.core_count))
-    of_a_core = (each,) if each and not rest else _THREADS
-    cores = [(low // threads, high // threads) for low, high in cpus for threads in of_a_core]
     for name in {*names}.intersection(expand(mine.nodes)):
         ids = mine.core_ids.get(name)
+        each = (threads[name],) if name in threads else _THREADS
+        cores = [(low // count, high // count) for low, high in cpus for count in each]
         if ids is None or _meet(cores, parsing.ranges(ids)):
             return True
     return False

@@ -27,6 +27,7 @@ from metabroker.clusters.transports.base import Command, Completed, first_line
 from . import commands, parsing, shaped
 from .answers import failure, of_submission
 from .commands import SlurmIdentity
+from .cores import counted
 from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
 from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
@@ -54,7 +55,7 @@ def look(
         jobs = yield from _jobs_of_owners(prefix, verified)
     found = yield from all_nodes()
     shown = yield from told(commands.list_reservations())
-    reservations = parsing.reservations(shown.stdout)
+    reservations = [counted(r, found) for r in parsing.reservations(shown.stdout)]
     foreign = [r.name for r in reservations if not r.name.startswith(prefix)]
     inside: list[Use] = []
     if foreign:
@@ -172,9 +173,8 @@ def reserve(
     if request.shape:
         yield from _reserve_shaped(who, request, nodes, version, there)
         return
-    threads = max((n.threads_per_core for n in nodes), default=1)
     whole = request.processors // who.unit if who.unit > 1 else None
-    cores = None if whole else -(-request.processors // threads)
+    cores = None if whole else -(-request.processors // _of_a_core(nodes))
     times = commands.moment(request.start), request.until
     refusal: ClusterRefusal | None = None
     for count in (whole,) if whole else _forms(nodes, request, version):
@@ -187,7 +187,7 @@ def reserve(
                 refusal = reason
                 continue
             raise _explained(reason, who)
-        holds = _holds(request, cores, threads) if cores else _holds_nodes(request, count)
+        holds = _holds(request, cores, nodes) if cores else _holds_nodes(request, count)
         if (yield from after_making(holds)):
             return
         yield from after_making(delete_reservation(request.token))
@@ -235,9 +235,9 @@ def _reserve_shaped(
 def _is_laid_out(
     request: ReserveRequest, plan: shaped.Layout, nodes: Sequence[NodeLine]
 ) -> Operation[bool]:
-    threads = min((n.threads_per_core for n in nodes), default=1)
+    each = min((n.processors_per_core for n in nodes), default=1)
     found = yield from _shown(request.token)
-    return found is not None and plan.holds(found, request, threads)
+    return found is not None and plan.holds(found, request, each)
 
 
 def _forms(
@@ -273,12 +273,17 @@ def _fewest(rooms: Sequence[int], processors: int) -> int | None:
     return next((count for count, total in totals if total >= processors), None)
 
 
-def _holds(request: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
+def _of_a_core(nodes: Sequence[NodeLine]) -> int:
+    """Processors."""
+    return max((node.processors_per_core for node in nodes), default=1)
+
+
+def _holds(request: ReserveRequest, cores: int, nodes: Sequence[NodeLine]) -> Operation[bool]:
     """Whether the reservation, as it is shown now, is the one asked for, and has begun."""
     found = yield from _shown(request.token)
     return found is not None and (
         found.core_count == cores
-        and math.ceil(found.processors / threads) == cores
+        and math.ceil(counted(found, nodes).processors / _of_a_core(nodes)) == cores
         and _is_in_time(found, request)
     )
 

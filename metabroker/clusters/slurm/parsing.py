@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -18,7 +17,7 @@ USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
 WAITING_COLUMNS = ("%i", "%C", "%Q", "%r", "%T", "%l", "%e", "%v", "%V")
 WAITING_FORMAT = SEPARATOR.join(WAITING_COLUMNS)
 UNTIL_FORMAT = SEPARATOR.join(("%A", "%e", "%v"))
-NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z", "%m", "%G")
+NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%c", "%X", "%Y", "%Z", "%m", "%G")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
 _OURS = SEPARATOR + "mb-"
 # Of several accounts at once: the name, in which anything may stand, comes last.
@@ -76,8 +75,8 @@ class WaitingLine:
 
 @dataclass(frozen=True, slots=True)
 class NodeLine:
-    """One node in one partition: processors allocated, idle, otherwise unavailable, in all; its
-    memory in MB (None: not known) and GPUs, in use or not."""
+    """One node in one partition: processors allocated, idle, otherwise unavailable, in all; those
+    of a core; its memory in MB (None: not known) and GPUs, in use or not; a core's threads."""
 
     name: str
     state: str
@@ -88,9 +87,10 @@ class NodeLine:
     partition: str
     default: bool
     up: bool
-    threads_per_core: int
+    processors_per_core: int
     memory: int | None = None
     gpus: int = 0
+    threads: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,8 @@ def _gpus(gres: str) -> int:
 
 def _node(line: str) -> NodeLine:
     columns = _columns("sinfo", line, len(NODE_COLUMNS))
-    name, state, counts, partition, available, threads, memory, gres = columns
+    name, state, counts, partition, available, *cores, memory, gres = columns
+    cpus, sockets, each, threads = (_with_unit(column) for column in cores)
     numbers = [_number("sinfo", part) for part in counts.split("/")]
     if len(numbers) != 4:
         raise Garbled(f"sinfo: not four processor counts: {counts[:100]!r}")
@@ -259,10 +260,18 @@ def _node(line: str) -> NodeLine:
         partition=partition.rstrip("*"),
         default=partition.endswith("*"),
         up=available == "up",
-        threads_per_core=max(1, _number("sinfo", threads)),
+        # A site may have Slurm use one thread of each core: then CPUs is the number of cores.
+        processors_per_core=max(1, min(cpus // (sockets * each or 1), threads)),
         memory=_number("sinfo", memory),
         gpus=_gpus(gres),
+        threads=max(1, threads),
     )
+
+
+def _with_unit(text: str) -> int:
+    """A count of processors or cores, of which sinfo prints 2048 as `2K`, and 2000 as it is."""
+    number = text.removesuffix("K")
+    return _number("sinfo", number) * (1 if number == text else 1024)
 
 
 # Keys whose values may hold spaces would break a split at spaces; those read here never do.
@@ -283,22 +292,6 @@ def uses_until(text: str) -> list[tuple[str, float, str]]:
         until = _time(end)
         job = str(_number("squeue", number))
         found.append((job, inf if until is None else until, _value(reservation)))
-    return found
-
-
-_MOST_LISTS = 32
-_CPUS = re.compile(r"\bNodes=(\S{1,1000}) CPU_IDs=([0-9,-]{1,1000}) Mem=")
-
-
-def cpus(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
-    """The processors of `scontrol -o -d show job`, as ranges for each list of nodes; none if there
-    are too many lists. Its user may have written more of them, true or not, into the job's name or
-    comment, but cannot take away any."""
-    told = _CPUS.findall(text)
-    found = []
-    for nodes, ids in told if len(told) <= _MOST_LISTS else ():
-        with suppress(Garbled):
-            found.append((nodes, ranges(ids)))
     return found
 
 

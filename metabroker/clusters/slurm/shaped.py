@@ -51,8 +51,9 @@ class Layout:
     def _together(self) -> int:
         return sum(self.idle[:-1]) + self.cores[-1]
 
-    def holds(self, made: SlurmReservation, request: ReserveRequest, threads: int) -> bool:
-        """Whether a reservation, as it is shown now, has begun and is this one."""
+    def holds(self, made: SlurmReservation, request: ReserveRequest, each: int) -> bool:
+        """Whether a reservation, as it is shown now, has begun and is this one. `each`: processors
+        of a core, at least."""
         if made.state != "ACTIVE" or set(expand(made.nodes)) != set(self.nodes):
             return False
         if not self.cores:
@@ -63,7 +64,7 @@ class Layout:
         if sum(cores.values()) not in (sum(self.cores), self._together()):
             return False
         cpus = request.shape.cpus_per_task
-        return sum(n * threads // cpus for n in cores.values()) >= request.tasks
+        return sum(n * each // cpus for n in cores.values()) >= request.tasks
 
 
 def layouts(
@@ -91,8 +92,8 @@ def _layout(
         used = max(1, min(room, tasks))
         tasks -= used
         gpus -= node.gpus
-        free = idle[node.name] // node.threads_per_core
-        needed = -(-used * shape.cpus_per_task // node.threads_per_core)
+        free = idle[node.name] // node.processors_per_core
+        needed = -(-used * shape.cpus_per_task // node.processors_per_core)
         chosen[node.name] = min(needed, free), free
     if tasks > 0 or gpus > 0:
         return None
@@ -129,7 +130,7 @@ def kept(
             node = by_name.get(name)
             if node is not None and _is_in(reservation, span):
                 cores = _cores(reservation).get(name, reservation.core_count)
-                taken = held.get(name, 0) + cores * node.threads_per_core
+                taken = held.get(name, 0) + cores * node.processors_per_core
                 held[name] = min(node.total, taken)
     return held
 

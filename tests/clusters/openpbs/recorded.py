@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from metabroker.clusters.openpbs import listed
+from metabroker.clusters.openpbs.parsing import PbsReservation
 from metabroker.clusters.transports.base import Completed
 
 FOLDER = Path(__file__).parents[2] / "data" / "openpbs"
@@ -53,3 +55,9 @@ def case(name: str) -> Case:
 def asking(program: str, *words: str) -> list[Case]:
     """Those of a program with these options."""
     return [found for found in cases() if found.asks(program, *words)]
+
+
+def reservations(text: str) -> list[PbsReservation]:
+    """All that a listing shows, each of which is there."""
+    heads = [line for line in text.split("\n") if line.startswith("Resv ID: ")]
+    return listed.reservations(text, [head.removeprefix("Resv ID: ") for head in heads])[0]

@@ -25,6 +25,7 @@ FIND = f"qselect -x -u mbsvc -N {TOKEN}"
 LIVE = f"qselect -u mbsvc -N {TOKEN}"
 SHOW = "qstat -E -x -f -F dsv 37.pbsa"
 LIST = "pbs_rstat -F"
+NONE_LISTED = "pbs_rstat -B"
 
 
 def job(state: str, substate: int = 42, status: int | None = None) -> Completed:
@@ -46,13 +47,13 @@ def test_the_quick_order() -> None:
     assert cause is Cause.KILLED
     assert told.lines == [
         *(FIND, SHOW, "qdel 37.pbsa", FIND, SHOW, FIND, SHOW),
-        *(LIST, "pbs_rdel R112.pbsa", LIST),
+        *(LIST, "pbs_rdel R112.pbsa", NONE_LISTED),
     ]
     assert told.pauses == 1
 
 
 def test_nothing_there() -> None:
-    assert clean([said(), said()])[1].lines == [FIND, LIST]
+    assert clean([said(), said()])[1].lines == [FIND, NONE_LISTED]
     assert clean([said()], reservation=False)[1].lines == [FIND]
 
 

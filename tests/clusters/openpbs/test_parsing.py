@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from metabroker.broker.observation import NativeState
 from metabroker.clusters.command_errors import Garbled
-from metabroker.clusters.openpbs import entries, parsing
+from metabroker.clusters.openpbs import entries, listed, parsing
 from metabroker.clusters.openpbs.states import holds, job_state
 
-from .recorded import Case, asking, case, cases
+from .recorded import Case, asking, case, cases, reservations
 
 JOBS = [c for c in asking("qstat", "-f", "-F", "json") if not {"-Q", "-B", "-u"} & set(c.argv)]
 SERVERS = asking("qstat", "-B", "-f", "json")
@@ -117,7 +117,7 @@ def test_nodes_in_the_other_form() -> None:
 
 @ids(RESERVATIONS)
 def test_recorded_reservations(recorded: Case) -> None:
-    found = parsing.reservations(recorded.stdout)
+    found = reservations(recorded.stdout)
     assert len(found) == recorded.stdout.count("Resv ID: ")
     for reservation in found:
         assert 1.7e9 < reservation.start_time < reservation.end_time < 1.9e9
@@ -128,10 +128,10 @@ def test_recorded_reservations(recorded: Case) -> None:
 
 
 def test_a_reservation_is_read_in_utc_whatever_zone_it_was_made_in() -> None:
-    found = parsing.reservations(case("80/02").stdout)[0]
+    found = reservations(case("80/02").stdout)[0]
     assert (found.start_time, found.end_time) == (1795244220.0, 1795244280.0)
     assert found.created == 1795237060.0
-    assert parsing.reservations(case("80/11").stdout)[0].start_time == found.start_time
+    assert reservations(case("80/11").stdout)[0].start_time == found.start_time
 
 
 @ids(asking("qselect"))
@@ -197,8 +197,8 @@ def test_dates_that_are_none(text: str) -> None:
         (parsing.jobs, "Job Id: 1.p|Job_Name=a\n"),
         (parsing.jobs, "Job Id: \n"),
         (parsing.nodes, "Name=a|state=free|resources_available.ncpus=-4\n"),
-        (parsing.reservations, "pbs_rstat: what\n\n"),
-        (parsing.reservations, "Resv ID: R1.p\nReserve_Name = x\n\n"),
+        (reservations, "pbs_rstat: what\n\n"),
+        (reservations, "Resv ID: R1.p\nReserve_Name = x\n\n"),
         (parsing.ids, "Unknown queue\n"),
         (parsing.job_id, ""),
         (parsing.job_id, "Submitted batch job 7"),
@@ -217,7 +217,7 @@ def test_what_is_none_of_these_is_garbled(parse: Callable[[str], object], text: 
         (parsing.ids, "37.pbsa\n38.pbsa\n"),
         (parsing.jobs, "Job Id: 1.p|Job_Name=a|Job_Owner=b@c|job_state=R\n"),
         (parsing.nodes, "Name=a|state=free|resources_available.ncpus=4\n"),
-        (parsing.reservations, case("80/02").stdout),
+        (reservations, case("80/02").stdout),
     ],
 )
 def test_what_is_cut_off_within_a_line_is_garbled(
@@ -233,7 +233,10 @@ def test_what_is_cut_off_within_a_line_is_garbled(
 PARSERS: list[Callable[[str], object]] = [
     parsing.jobs,
     parsing.nodes,
-    parsing.reservations,
+    reservations,
+    listed.ids,
+    lambda text: listed.alone(text, "R112.pbsa"),
+    lambda text: listed.each(text, "mark", ["R112.pbsa"]),
     parsing.ids,
     parsing.job_id,
     parsing.version,

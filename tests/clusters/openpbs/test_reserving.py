@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.openpbs import parsing, reserving
+from metabroker.clusters.openpbs import reserving
 from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.own_reservations import OwnReservations
 from metabroker.clusters.port import ReserveRequest, UnknownOutcome
@@ -15,7 +15,7 @@ from metabroker.clusters.transports.base import CommandLost, Completed, Unreache
 from tests.clusters.refusals import refused
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, failed, said
 
-from .recorded import case
+from .recorded import case, reservations
 
 WHO = PbsIdentity("mbsvc")
 ORDER = ReserveRequest(TOKEN, 4, 600)
@@ -25,6 +25,7 @@ CONFIRMED = said("R112.pbsa CONFIRMED\n")
 NONE = said()
 UNKNOWN = said("", "pbs_rstat: Unknown Reservation Id\n")
 LIST = "pbs_rstat -F"
+NONE_LISTED = "pbs_rstat -B"
 SHOW = "pbs_rstat -F R112.pbsa"
 DELETE = "pbs_rdel R112.pbsa"
 
@@ -63,7 +64,7 @@ def reserve(answers: list[Answer], ahead: float = 0.0) -> tuple[list[str], float
 
 def test_it_begins_a_few_seconds_ahead_and_is_made_when_it_is_confirmed() -> None:
     lines, ahead = reserve([NONE, SERVER, CONFIRMED, shown()])
-    assert lines == [LIST, "date +%s", rsub("202611210443.45"), SHOW]
+    assert lines == [NONE_LISTED, "date +%s", rsub("202611210443.45"), SHOW]
     assert ahead == 0.0
 
 
@@ -227,7 +228,7 @@ def test_where_a_second_is_too_soon_it_is_moved_to_three_from_now() -> None:
 
 def test_what_has_begun_stays_if_it_lasts_and_does_not_wait_for_long() -> None:
     running = shown("RESV_RUNNING", 5)
-    (found,) = parsing.reservations(running.stdout)
+    (found,) = reservations(running.stdout)
     whole = int(found.end_time - found.start_time)
     late = replace(SOONER, start=found.start_time + 600.0, seconds=whole - 570)
     assert move([running], late) == [LIST]
@@ -270,7 +271,7 @@ def test_its_end_is_set() -> None:
 def known(*answers: Completed, start: float | None = None) -> OwnReservations:
     """What is known after a poll has shown this (else the one of `shown`), which begins then."""
     own = OwnReservations()
-    found = [r for a in answers or (shown(),) for r in parsing.reservations(a.stdout)]
+    found = [r for a in answers or (shown(),) for r in reservations(a.stdout)]
     begins = NOW + 3600.0 if start is None else start
     own.seen(own.poll_begins(), (replace(each, start_time=begins) for each in found))
     return own
@@ -322,7 +323,7 @@ def test_what_was_made_is_known_until_a_later_poll_does_not_show_it() -> None:
 
 def test_a_poll_that_began_before_tells_nothing_of_one_that_was_forgotten() -> None:
     own = known()
-    early, before = own.poll_begins(), parsing.reservations(shown().stdout)
+    early, before = own.poll_begins(), reservations(shown().stdout)
     with pytest.raises(UnknownOutcome):
         move([SERVER, SERVER, altered("UNCONFIRMED")], own=own)
     own.seen(early, before)

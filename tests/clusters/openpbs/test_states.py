@@ -9,7 +9,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.openpbs import parsing, states
 from metabroker.clusters.openpbs.snapshot import native_job
 
-from .recorded import case
+from .recorded import case, reservations
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_reservation_that_lost_a_host_is_not_healthy_though_it_runs() -> None:
     assert not states.is_healthy("RESV_RUNNING", 10)
     assert not states.is_healthy("RESV_DEGRADED", 10)
     assert not states.is_healthy("RESV_UNCONFIRMED", 1)
-    degraded = parsing.reservations(case("53/04").stdout)[0]
+    degraded = reservations(case("53/04").stdout)[0]
     assert not states.is_healthy(degraded.state, degraded.substate) and states.holds(degraded.state)
 
 

@@ -13,7 +13,7 @@ from metabroker.clusters.transports.base import Completed
 FOLDER = Path(__file__).parents[2] / "data" / "slurm"
 RELEASES = ("22.05", "24.11", "26.05")
 _SQUEUE = [f"%{letter}" for letter in "iATjuUPCDNrRSeVlvk"]
-_OTHERS = {"%Z": "1", "%m": "65536", "%G": "(null)"}
+_OTHERS = {"%c": "48", "%X": "1", "%Y": "48", "%Z": "1", "%m": "65536", "%G": "(null)"}
 _SINFO = [f"%{letter}" for letter in "NTCPaHE"]
 
 
@@ -64,7 +64,7 @@ def squeue(release: str, state: str) -> str:
 
 
 def sinfo(release: str, state: str) -> str:
-    """`sinfo -h -N -o NODE_FORMAT` (the test-bed's nodes have one thread per core, and 64 GB)."""
+    """`sinfo -h -N -o NODE_FORMAT` (nodes of the test-bed: 48 cores of one thread, and 64 GB)."""
     return _columns(text(release, state, "sinfo"), _SINFO, NODE_COLUMNS, _OTHERS)
 
 

@@ -29,7 +29,7 @@ def printed() -> list[WaitingLine]:
 def node(name: str, allocated: int) -> NodeLine:
     return NodeLine(
         name, "mixed", allocated, 48 - allocated, 0, 48, "batch", default=True, up=True,
-        threads_per_core=1,
+        processors_per_core=1,
     )  # fmt: skip
 
 

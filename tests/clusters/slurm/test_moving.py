@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import ReserveRequest, UnknownOutcome
 from metabroker.clusters.slurm import moving
+from metabroker.clusters.slurm.parsing import NodeLine
 from metabroker.clusters.transports.base import CommandMissing, Completed
 from tests.clusters.refusals import refused
 
@@ -47,9 +51,19 @@ def having(processors: str, name: str = "sbatch") -> Completed:
     return said(f"JobId=1 JobName={name} JOB_GRES=(null) {processors} MinCPUsNode=1 Command=(null)")
 
 
-def move(answers: list[Answer], request: ReserveRequest = SOONER) -> list[str]:
+def nodes(threads: int = 1) -> list[NodeLine]:
+    """With as many threads on a core, of which each is a processor or, as here, only one."""
+    line = NodeLine("lab1", "idle", 0, 16, 0, 16, "batch", True, True, 1, threads=threads)
+    return [line, replace(line, name="lab2"), replace(line, name="lab3")]
+
+
+def move(
+    answers: list[Answer],
+    request: ReserveRequest = SOONER,
+    of: Sequence[NodeLine] = tuple(nodes()),
+) -> list[str]:
     told = Told()
-    drive(moving.move(request), answers, told)
+    drive(moving.move(request, of), answers, told)
     return told.lines
 
 
@@ -68,15 +82,16 @@ def test_it_is_not_moved_over_another_which_slurm_itself_would_do(ids: str) -> N
         move([shown(line("mb-other", START - 90, START - 30, ids))])
 
 
-def test_threads_are_those_of_the_reservations_own_cores() -> None:
-    """Processors 14 and 15 are core 7 where cores have two threads."""
+@pytest.mark.parametrize("printed", ["TRES=cpu=8", "TRES=cpu=16"], ids=["one counts", "both"])
+def test_a_jobs_processors_are_told_by_all_threads_of_its_cores(printed: str) -> None:
+    """Processors 14 and 15 are core 7 where cores have two threads, however many of these count."""
     of_core_7 = having("  Nodes=lab1 CPU_IDs=14-15 Mem=0 GRES=")
-    two = said(MINE.replace("TRES=cpu=8", "TRES=cpu=16"))
+    mine = said(MINE.replace("TRES=cpu=8", printed))
     with refused(Cause.BUSY):
-        move([two, LATER, of_core_7])
-    with refused(Cause.BUSY):  # nodes of several kinds
-        move([said(MINE.replace("TRES=cpu=8", "TRES=cpu=12")), LATER, of_core_7])
-    assert MOVE in move([shown(), LATER, of_core_7, DONE, shown()])
+        move([mine, LATER, of_core_7], of=nodes(threads=2))
+    with refused(Cause.BUSY):  # the cluster has not been looked at
+        move([mine, LATER, of_core_7], of=[])
+    assert MOVE in move([mine, LATER, of_core_7, DONE, mine])
 
 
 LATER = jobs((START - 59, "(null)"))
@@ -134,7 +149,7 @@ def test_where_two_were_moved_at_once_it_goes_back() -> None:
     told = Told()
     other = line("mb-other", START - 60, END, "4-11")
     with refused(Cause.BUSY):
-        drive(moving.move(SOONER), [shown(), jobs(), DONE, shown(other), DONE], told)
+        drive(moving.move(SOONER, nodes()), [shown(), jobs(), DONE, shown(other), DONE], told)
     assert told.lines == [ALL, JOBS, MOVE, ALL, BACK]
     with pytest.raises(UnknownOutcome):  # it lies over the other one now
         move([shown(), jobs(), DONE, shown(other), failed("Error updating the reservation: busy")])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metabroker.broker.observation import NativeState
 from metabroker.clusters.command_errors import Garbled
-from metabroker.clusters.slurm import parsing
+from metabroker.clusters.slurm import moving, parsing
 from metabroker.clusters.slurm.parsing import SEPARATOR
 from metabroker.clusters.slurm.states import job_state
 
@@ -41,7 +41,7 @@ def test_recorded_nodes(release: str, state: str) -> None:
     assert len({node.name for node in nodes}) == len(nodes) >= 1
     for node in nodes:
         assert node.allocated + node.idle + node.other == node.total
-        assert (node.partition, node.default, node.threads_per_core) == ("batch", True, 1)
+        assert (node.partition, node.default, node.processors_per_core) == ("batch", True, 1)
         assert node.up is (state != "partition-down")
 
 
@@ -55,7 +55,7 @@ def test_recorded_nodes(release: str, state: str) -> None:
     ],
 )  # fmt: skip
 def test_memory_and_gpus_of_a_node(gres: str, gpus: int) -> None:
-    columns = ("n1", "idle", "0/8/0/8", "batch*", "up", "1", "64000", gres)
+    columns = ("n1", "idle", "0/8/0/8", "batch*", "up", *("8", "1", "8", "1"), "64000", gres)
     (node,) = parsing.nodes(parsing.SEPARATOR.join(columns) + "\n")
     assert (node.memory, node.gpus) == (64000, gpus)
 
@@ -189,7 +189,7 @@ PARSERS: list[Callable[[str], object]] = [
     parsing.uses,
     parsing.waiting,
     parsing.uses_until,
-    parsing.cpus,
+    moving.processors,
     partial(parsing.marked_jobs, mark="mark"),
 ]
 

@@ -202,7 +202,7 @@ def test_ended_jobs_of_ours(release: str) -> None:
 
 def node(name: str, partition: str = "batch", **given: object) -> NodeLine:
     plain = NodeLine(
-        name, "idle", 0, 48, 0, 48, partition, default=True, up=True, threads_per_core=1
+        name, "idle", 0, 48, 0, 48, partition, default=True, up=True, processors_per_core=1
     )
     return replace(plain, **given)  # type: ignore[arg-type]
 
@@ -253,7 +253,7 @@ def test_two_threads_on_each_core() -> None:
         name="r", start_time=0.0, end_time=HOUR, nodes="n1", node_count=1, core_count=4,
         processors=8, state="ACTIVE", flags="", users="x", partition="", cores={"n1": 4},
     )  # fmt: skip
-    it = SlurmPoll(0.0, [node("n1", threads_per_core=2)], [], [reservation])
+    it = SlurmPoll(0.0, [node("n1", processors_per_core=2)], [], [reservation])
     assert idle(it) == 48 - 8
     assert idle(replace(it, reservations=[replace(reservation, cores={})])) == 48 - 8
 

@@ -12,6 +12,8 @@ from metabroker.broker.saga import barrier
 from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.state import BrokerState
 from metabroker.clusters.clocks import ClockWatch
+from metabroker.clusters.openpbs import listed
+from metabroker.clusters.openpbs.parsing import PbsReservation
 from metabroker.runtime import engine
 
 from .planting import among, mutation, swap
@@ -97,6 +99,16 @@ def found_started_is_nothing(stack: contextlib.ExitStack) -> None:
 def an_id_tells_whose_job_it_is(stack: contextlib.ExitStack) -> None:
     """A job with the id of one that its cluster has lost is that one, renamed, by whatever name."""
     swap(stack, tokens, "is_another", lambda _name, _token: False)
+
+
+@mutation
+def whatever_a_listing_shows_is_a_reservation(stack: contextlib.ExitStack) -> None:
+    """What users have written into reservations of OpenPBS is believed."""
+
+    def reservations(text: str, _known: Any) -> tuple[list[PbsReservation], list[str]]:
+        return [r for each, lines in listed._blocks(text) for r in listed._read(each, lines)], []
+
+    swap(stack, listed, "reservations", reservations)
 
 
 @mutation

@@ -213,7 +213,7 @@ def record_removed_with_the_gate(stack: contextlib.ExitStack) -> None:
 def reservation_not_compared(stack: contextlib.ExitStack) -> None:
     """A reservation of another size than asked for is taken all the same."""
 
-    def holds(order: Any, cores: int, threads: int) -> Any:
+    def holds(order: Any, cores: int, nodes: Any) -> Any:
         done = yield from command(commands.show_reservation(order.token))
         return done.exit_status == 0
 

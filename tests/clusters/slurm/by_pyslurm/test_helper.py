@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from metabroker.clusters.slurm.parsing import JOB_COLUMNS, USE_COLUMNS, jobs, uses
+from metabroker.clusters.slurm.parsing import JOB_COLUMNS, USE_COLUMNS, jobs, nodes, uses
 
 PACKAGE = "metabroker.clusters.slurm.by_pyslurm.pyslurm_helper"
 ME = pwd.getpwuid(os.geteuid()).pw_name
@@ -53,6 +53,7 @@ class Pyslurm(ModuleType):
         self.jobs: list[Job] = []
         self.deleted: list[str] = []
         self.Jobs = SimpleNamespace(load=lambda: {job.id: job for job in self.jobs})
+        self.Nodes = self.Partitions = SimpleNamespace(load=dict)
 
     def slurm_api_version(self) -> tuple[int, int, int]:
         return (24, 11, 5)
@@ -86,6 +87,35 @@ def ask(do: str, **given: Any) -> dict[str, Any]:
 def test_its_release(pyslurm: Pyslurm) -> None:
     asked: Any = importlib.import_module(f"{PACKAGE}.asked")
     assert asked.hello() == {"pyslurm": "24.11.0", "slurm": "24.11"}
+
+
+def test_nodes_are_lines_that_the_adapter_reads_with_what_a_core_is(pyslurm: Pyslurm) -> None:
+    """Of two threads both are processors, or one is; some are kept for the system; and what is
+    not told."""
+    cores = {"sockets": 1, "cores_per_socket": 4, "threads_per_core": 2}
+    plain: dict[str, Any] = {
+        "state": "IDLE",
+        "allocated_cpus": 0,
+        "real_memory": 1000,
+        "configured_gres": None,
+    }
+    told: list[dict[str, Any]] = [
+        {"total_cpus": 8, "effective_cpus": 8, **cores},
+        {"total_cpus": 4, "effective_cpus": 4, **cores},
+        {"total_cpus": 8, "effective_cpus": 2, **cores},
+        {"total_cpus": 8, "effective_cpus": 8, **dict.fromkeys(cores)},
+    ]
+    named = [
+        SimpleNamespace(name=f"n{n}", partitions=["batch"], **plain, **has)
+        for n, has in enumerate(told)
+    ]
+    partition = SimpleNamespace(name="batch", is_default=True, state="UP")
+    pyslurm.Nodes = SimpleNamespace(load=lambda: {node.name: node for node in named})
+    pyslurm.Partitions = SimpleNamespace(load=lambda: {"batch": partition})
+    found = nodes(ask("nodes")["stdout"])
+    assert [(n.total, n.processors_per_core, n.threads) for n in found] == [
+        (8, 2, 2), (4, 1, 2), (2, 2, 2), (8, 1, 1),
+    ]  # fmt: skip
 
 
 def test_the_jobs_of_a_user_are_lines_that_the_adapter_reads(pyslurm: Pyslurm) -> None:

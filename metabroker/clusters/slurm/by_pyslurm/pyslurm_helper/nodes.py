@@ -1,4 +1,5 @@
-"""Nodes, as `sinfo -h -N -o "%N %T %C %P %a %Z %m %G"` prints them: one line for each partition."""
+"""Nodes, as `sinfo -h -N -o "%N %T %C %P %a %c %X %Y %Z %m %G"` prints them: one line for each
+partition."""
 
 from __future__ import annotations
 
@@ -27,8 +28,13 @@ def listed(_request: dict[str, Any]) -> str:
                 continue
             shown = f"{name}*" if partition.is_default else name
             up = str(partition.state).lower()
-            threads = str(node.threads_per_core or 1)
             memory = str(node.real_memory or 0)
-            columns = (node.name, word, counts, shown, up, threads, memory, gres)
+            columns = (node.name, word, counts, shown, up, *_cores(node), memory, gres)
             lines.append(SEPARATOR.join(columns))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _cores(node: Any) -> list[str]:
+    """Its processors, those kept for the system too; sockets, cores of one, threads of a core."""
+    numbers = node.total_cpus, node.sockets, node.cores_per_socket, node.threads_per_core or 1
+    return [str(number or 0) for number in numbers]

@@ -1,0 +1,1 @@
+"""Examining a site: what needs no cluster."""

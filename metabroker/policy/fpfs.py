@@ -1,7 +1,7 @@
 """Fit Processors First Served: the queue is scanned from head to tail (DCS 2.4)."""
 
 from collections.abc import Iterator, Sequence
-from heapq import heapify, heappop, heapreplace, merge
+from heapq import heapify, heappop, heappush, heapreplace, merge
 from typing import TYPE_CHECKING
 
 from metabroker.policy.entry import Entry, Start
@@ -19,11 +19,11 @@ class FpfsQueue(Queue):
 
     The jobs are kept by shape. Within a pass the idle processors only become fewer, so once a
     job of a shape does not fit, later ones of that shape are not tried: a scan costs as much as
-    there are shapes, however many jobs wait. When a protected job starts, who had to leave its
-    clusters to it is tried once more.
+    there are shapes, however many jobs wait. When a protected job starts, those are tried once more
+    that have left its clusters to it.
     """
 
-    __slots__ = ("_count", "_left", "_scan", "_shapes")
+    __slots__ = ("_count", "_gave_way", "_left", "_scan", "_shapes")
 
     def __init__(
         self,
@@ -39,8 +39,10 @@ class FpfsQueue(Queue):
         self._count = 0
         self._scan: list[Entry] | None = None
         """The heap of the first job of each shape that may still fit in this pass."""
+        self._gave_way: list[Entry] = []
+        """Those of them that would fit if nobody was protected."""
         self._left = 0
-        """How many protected jobs had left when that was begun."""
+        """How many protected jobs had left when these were tried."""
 
     def __len__(self) -> int:
         return self._count
@@ -99,12 +101,7 @@ class FpfsQueue(Queue):
 
     def _start_next(self, last: int | None, idle: list[int], starts: list[Start]) -> bool:
         """Go on with the scan, to the job with the seq `last` at most, until a job fits."""
-        scan, watch = self._scan, self._watch
-        left = 0 if watch is None else watch.protected_left
-        if scan is None or left != self._left:
-            self._left = left
-            scan = self._scan = [fifo.items[0] for fifo in self._shapes.values()]
-            heapify(scan)
+        scan = self._still_to_try()
         while scan and (last is None or scan[0][0] <= last):
             entry = scan[0]
             if entry.key not in self._waiting:  # it was started as a newcomer, in this pass
@@ -113,12 +110,37 @@ class FpfsQueue(Queue):
             placement = self.fit(entry, idle)
             if placement is None:
                 heappop(scan)
+                if self._gives_way(entry, idle):
+                    self._gave_way.append(entry)
                 continue
             self.remove(entry)
             self._next_of_shape(scan, entry)
             self._start(entry, placement, idle, starts)
             return True
         return False
+
+    def _still_to_try(self) -> list[Entry]:
+        """The heap of those that may fit now."""
+        scan, left = self._scan, 0 if self._watch is None else self._watch.protected_left
+        if scan is None:
+            scan = self._scan = [fifo.items[0] for fifo in self._shapes.values()]
+            heapify(scan)
+            self._gave_way.clear()
+        elif left != self._left:
+            for entry in self._gave_way:
+                fifo = self._shapes.get(_shape(entry))
+                if fifo is not None:
+                    heappush(scan, fifo.items[0])
+            self._gave_way.clear()
+        self._left = left
+        return scan
+
+    def _gives_way(self, entry: Entry, idle: Sequence[int]) -> bool:
+        """Whether a job that does not fit would if nobody was protected."""
+        watch = self._watch
+        if watch is None or watch.left_for(entry.seq, idle) is idle:
+            return False
+        return self.fit_on(entry, idle) is not None
 
     def _next_of_shape(self, scan: list[Entry], first: Entry) -> None:
         """The job at the top of the heap waits no more: the next one of its shape comes after."""

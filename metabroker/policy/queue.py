@@ -169,9 +169,13 @@ class Queue(ABC):
 
     def fit(self, entry: Entry, idle: Sequence[int]) -> Placement | None:
         """Where a job would go now; None if it does not fit or would overtake a protected job."""
-        request = entry.request
         if self._watch is not None:
             idle = self._watch.left_for(entry.seq, idle)
+        return self.fit_on(entry, idle)
+
+    def fit_on(self, entry: Entry, idle: Sequence[int]) -> Placement | None:
+        """The same, whomever it would overtake."""
+        request = entry.request
         if self.contested:
             idle = self.open_to(request, idle)
         if entry.pin >= 0:

@@ -104,6 +104,7 @@ class Arrays:
                 self._looking.add([owner.id] * bool(array.most))
                 continue
             array.waiting.discard(job.id)
+            array.owed.discard(job.id)
             if job.state.ended and array.live.pop(job.task, None) is not None:
                 array.ends(job.state, job.exit_code)
             self._looking.add([owner.id])
@@ -114,6 +115,8 @@ class Arrays:
         if job is None or job.array is None:
             return
         array = job.array
+        if array.forget_wishes():
+            self._state.outbox.changed(job)
         task, told = array.coming(), (array.worst, array.exit_code, array.begun)
         if array.kept and array.room > 0:
             self._let_go(array, now)

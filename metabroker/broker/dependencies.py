@@ -20,16 +20,16 @@ from typing import NamedTuple
 
 from metabroker.submission.dependency import Dependency, Named, Term, When
 
+from .array import Array
+from .backlog import Contain
 from .corresponding import Corresponding
 from .events import Outcome
+from .groups import Group, Groups
 from .job import Component, Job
 from .queues import Queues
 from .rejected import Rejected
 from .state import BrokerState
 from .states import JobState
-
-Group = tuple[str, str]
-"""A user, and the name of jobs of theirs."""
 
 
 class _Watched(NamedTuple):
@@ -54,6 +54,15 @@ class _Open:
         return bool(self.terms or self.late or self.singleton)
 
 
+@dataclass(slots=True)
+class _Tasks:
+    """Those of an array that somebody waits for; how many of all of its tasks were `cancelled` when
+    that was looked at last."""
+
+    tasks: set[Named] = field(default_factory=set)
+    cancelled: int = 0
+
+
 class Dependencies:
     """Who waits for whom. `waiting`: jobs that wait for others, by number, whatever else keeps them
     back."""
@@ -65,10 +74,11 @@ class Dependencies:
         self.corresponding = Corresponding(state)
         self._open: dict[int, _Open] = {}
         self._waiters: dict[_Watched, dict[int, None]] = {}
-        self._tasks: dict[int, set[Named]] = {}  # by arrays: tasks that somebody waits for
+        self._tasks: dict[int, _Tasks] = {}  # by arrays
         self._ended: dict[Named, Outcome] = {}  # of jobs that somebody waits for
         self._late: list[tuple[float, int, Term]] = []
-        self._groups = _Groups(state)
+        self._wakes = 0.0  # when the timer for that is due
+        self._groups = Groups(state)
         self._telling = state.backlog.line(self._tell)
         self._dooming = state.backlog.line(self._doom)
         self._looking = state.backlog.line(self._look)
@@ -163,14 +173,23 @@ class Dependencies:
             if job.of in self._tasks:
                 self._happened(Named(job.of, job.task), Outcome.of(job) if over else None)
             if job.array is not None and job.id in self._tasks:
-                for named in list(self._tasks[job.id]):
-                    if named.task in job.array.cancelled:
-                        self._happened(named, Outcome(JobState.CANCELLED, job.end_time or 0.0))
+                self._cancelled_before(job, job.array)
             if over and self.waiting.pop(job.id, None) is not None:
                 self._forget(job)
             group = self._groups.changed(job)
             if group is not None:
                 self._looking.add([group])
+
+    def _cancelled_before(self, job: Job, array: Array) -> None:
+        """Tasks of an array that somebody waits for will not be made: looked at only where more of
+        them are cancelled than before, since very many may be waited for."""
+        waited, count = self._tasks[job.id], len(array.cancelled)
+        if count == waited.cancelled:
+            return
+        waited.cancelled = count
+        for named in list(waited.tasks):
+            if named.task in array.cancelled:
+                self._happened(named, Outcome(JobState.CANCELLED, job.end_time or 0.0))
 
     def _happened(self, named: Named, outcome: Outcome | None) -> None:
         """Something has happened to a job; `outcome`: None: it has not ended."""
@@ -181,14 +200,31 @@ class Dependencies:
                 if self._known(watched):
                     self._telling.add([watched])
 
-    def due(self, now: float) -> None:
-        """What is so since a time that has come."""
-        while self._late and self._late[0][0] <= now:
+    def due(self, now: float, contain: Contain) -> None:
+        """What is so since a time that has come; some of it, and the rest in the next turn. An
+        error in one is contained to its job."""
+        for _ in range(self._state.settings.slice):
+            if not self._late or self._late[0][0] > now:
+                break
             _at, number, term = heapq.heappop(self._late)
             found, job = self._open.get(number), self.waiting.get(number)
             if found is not None and job is not None:
                 found.late -= 1
-                self._met(job, found, term, now)
+                try:
+                    self._met(job, found, term, now)
+                except Exception as error:
+                    contain(number, error, now, None)
+        if self._wakes <= now:
+            self._wakes = 0.0
+        self._wake(now)
+
+    def _wake(self, now: float) -> None:
+        """One timer for the first of all that will be so at a time."""
+        if self._late:
+            at = max(now, self._late[0][0])
+            if not now <= self._wakes <= at:
+                self._wakes = at
+                self._state.timers.set(at, None)
 
     def _tell(self, watched: _Watched, now: float) -> None:
         """One of those who wait for it."""
@@ -241,7 +277,7 @@ class Dependencies:
         """Whether a script of it runs, or has run: of an array, of each of its tasks."""
         if job.array is None:
             return any(component.started for component in job.components)
-        under_way = [self._state.jobs.get(number) for number in job.array.live.values()]
+        under_way = (self._state.jobs.get(number) for number in job.array.live.values())
         return job.array.begun and all(task is None or self._started(task) for task in under_way)
 
     def _resolve(self, job: Job, watched: _Watched, outcome: Outcome | None, now: float) -> None:
@@ -269,7 +305,7 @@ class Dependencies:
         if at > now and term.minutes:
             found.late += 1
             heapq.heappush(self._late, (at, job.id, term))
-            self._state.timers.set(at, None)
+            self._wake(now)
         else:
             self._met(job, found, term, now)
 
@@ -295,7 +331,7 @@ class Dependencies:
     def _watch(self, job: Job, watched: _Watched) -> None:
         self._waiters.setdefault(watched, {})[job.id] = None
         if watched.job.task >= 0:
-            self._tasks.setdefault(watched.job.job, set()).add(watched.job)
+            self._tasks.setdefault(watched.job.job, _Tasks()).tasks.add(watched.job)
 
     def _forget(self, job: Job) -> None:
         """It waits for nobody any more."""
@@ -311,66 +347,11 @@ class Dependencies:
         self._waiters.pop(watched, None)
         if _Watched(watched.job, not watched.start) not in self._waiters:
             self._ended.pop(watched.job, None)
-            tasks = self._tasks.get(watched.job.job, set())
-            tasks.discard(watched.job)
-            if not tasks:
-                self._tasks.pop(watched.job.job, None)
-
-
-class _Groups:
-    """Live jobs by user and name, for those that wait for all earlier ones. Nothing is counted
-    before there is one of these."""
-
-    def __init__(self, state: BrokerState) -> None:
-        self._state = state
-        self._members: dict[Group, dict[int, None]] = {}
-        self._waiting: dict[Group, list[int]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._members)
-
-    def wait(self, job: Job) -> None:
-        """It waits for the earlier ones of its group."""
-        if not self._members:
-            for each in self._state.jobs.values():
-                self._members.setdefault((each.user, each.name), {})[each.id] = None
-        heapq.heappush(self._waiting.setdefault((job.user, job.name), []), job.id)
-
-    def changed(self, job: Job) -> Group | None:
-        """A job is new, or is not what it was; its group, if somebody there may wait no more."""
-        if not self._members:
-            return None
-        group = job.user, job.name
-        members = self._members.setdefault(group, {})
-        if not job.state.ended:
-            members[job.id] = None
-        else:
-            members.pop(job.id, None)
-            if not members:
-                del self._members[group]
-        freed = job.state.ended or not job.components
-        return group if freed and group in self._waiting else None
-
-    def next(self, group: Group) -> int | None:
-        """The first one that waits, if no earlier job is there, and no later one has started."""
-        waiting, members = self._waiting.get(group), self._members.get(group, {})
-        if not waiting:
-            return None
-        jobs, first = self._state.jobs, waiting[0]
-        others = (n for n in members if n != first and n in jobs)
-        waits = any(n < first or jobs[n].components for n in others)
-        return None if waits else first
-
-    def forget(self, job: Job) -> None:
-        """It does not wait here any more; nobody else may, either."""
-        group = job.user, job.name
-        waiting = self._waiting.get(group)
-        if not waiting or job.id not in waiting:
-            return
-        waiting.remove(job.id)
-        heapq.heapify(waiting)
-        if not waiting:
-            del self._waiting[group]
+            waited = self._tasks.get(watched.job.job)
+            if waited is not None:
+                waited.tasks.discard(watched.job)
+                if not waited.tasks:
+                    del self._tasks[watched.job.job]
 
 
 def _holds(term: Term, state: JobState) -> bool:

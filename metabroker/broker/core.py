@@ -198,6 +198,7 @@ class Broker:
         """Hold users and queues to these limits from now on."""
         if limits != self._queues.held_back.limits:
             self._queues.held_back.change(limits)
+            self._dependencies.terms.limit(limits.dependencies)
             self._queues.more_may_fit()
 
     def remove_unclaimed(self, tokens: Collection[str]) -> None:

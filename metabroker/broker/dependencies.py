@@ -30,6 +30,7 @@ from .queues import Queues
 from .rejected import Rejected
 from .state import BrokerState
 from .states import JobState
+from .terms import Terms
 
 
 class _Watched(NamedTuple):
@@ -40,12 +41,21 @@ class _Watched(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Waiters:
+    """Jobs that wait for that of another one. All of them have this one `watched`, and no equal
+    one: there may be very many, each with a thousand."""
+
+    watched: _Watched
+    jobs: dict[int, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class _Open:
     """What a job still waits for: by the jobs that are named; `late`: what will be so at a time;
     `singleton`: no earlier job of its name."""
 
     dependency: Dependency
-    terms: dict[_Watched, list[Term]] = field(default_factory=dict)
+    terms: dict[_Watched, tuple[Term, ...]] = field(default_factory=dict)
     late: int = 0
     singleton: bool = False
 
@@ -73,7 +83,8 @@ class Dependencies:
         self.waiting: dict[int, Job] = {}
         self.corresponding = Corresponding(state)
         self._open: dict[int, _Open] = {}
-        self._waiters: dict[_Watched, dict[int, None]] = {}
+        self._waiters: dict[_Watched, _Waiters] = {}
+        self.terms = Terms()
         self._tasks: dict[int, _Tasks] = {}  # by arrays
         self._ended: dict[Named, Outcome] = {}  # of jobs that somebody waits for
         self._late: list[tuple[float, int, Term]] = []
@@ -115,6 +126,7 @@ class Dependencies:
         """A job that may wait for others: a new one, or after a restart. `ended`: what has become
         of those that it names."""
         self.corresponding.begin(job, ended)
+        self.terms.waits(job)
         wanted = job.after
         if wanted is None:
             return
@@ -127,8 +139,8 @@ class Dependencies:
             if term.when is When.SINGLETON:
                 found.singleton = True
             else:
-                watched = _Watched(term.named, term.when is When.AFTER)
-                found.terms.setdefault(watched, []).append(term)
+                watched = self._the_one(_Watched(term.named, term.when is When.AFTER))
+                found.terms[watched] = (*found.terms.get(watched, ()), term)
         for watched in list(found.terms):
             if not self._awaited(watched.job) or self._known(watched):
                 self._resolve(job, watched, self._outcome(watched.job, ended), now)
@@ -162,13 +174,15 @@ class Dependencies:
     def changed(self, jobs: Iterable[Job], components: Iterable[Component]) -> None:
         """A turn ends, in which these jobs and components may have changed: those who wait for them
         are told in the next ones."""
-        if not self.waiting and not self._groups:
+        if not self.waiting and not self._groups and not self.terms:
             return
         live, begun = self._state.jobs, {part.ref.job for part in components if part.started}
         told = [*jobs, *(live[number] for number in begun if number in live)]
         arrays = {job.of for job in told if job.of}
         for job in (*told, *(live[number] for number in arrays if number in live)):
             over = job.state.ended
+            if over:
+                self.terms.over(job)
             self._happened(Named(job.id), Outcome.of(job) if over else None)
             if job.of in self._tasks:
                 self._happened(Named(job.of, job.task), Outcome.of(job) if over else None)
@@ -228,9 +242,10 @@ class Dependencies:
 
     def _tell(self, watched: _Watched, now: float) -> None:
         """One of those who wait for it."""
-        waiters = self._waiters.get(watched)
-        if not waiters:
+        found = self._waiters.get(watched)
+        if found is None or not found.jobs:
             return
+        waiters = found.jobs
         number = next(iter(waiters))
         del waiters[number]
         job = self.waiting.get(number)
@@ -315,6 +330,7 @@ class Dependencies:
         del self.waiting[job.id]
         self._forget(job)
         job.after = None
+        self.terms.waits(job)
         self._state.outbox.note(now, job, "dependency met", last=str(term))
         if job.state is JobState.QUEUED:
             self._queues.requeue(job, now)
@@ -328,8 +344,14 @@ class Dependencies:
         if found.dependency.kill:
             self._dooming.add([job.id])
 
+    def _the_one(self, watched: _Watched) -> _Watched:
+        found = self._waiters.get(watched)
+        return watched if found is None else found.watched
+
     def _watch(self, job: Job, watched: _Watched) -> None:
-        self._waiters.setdefault(watched, {})[job.id] = None
+        if watched not in self._waiters:
+            self._waiters[watched] = _Waiters(watched)
+        self._waiters[watched].jobs[job.id] = None
         if watched.job.task >= 0:
             self._tasks.setdefault(watched.job.job, _Tasks()).tasks.add(watched.job)
 
@@ -338,9 +360,10 @@ class Dependencies:
         found = self._open.pop(job.id, None)
         self._groups.forget(job)
         for watched in () if found is None else found.terms:
-            waiters = self._waiters.get(watched, {})
-            waiters.pop(job.id, None)
-            if not waiters:
+            waiters = self._waiters.get(watched)
+            if waiters is not None:
+                waiters.jobs.pop(job.id, None)
+            if waiters is None or not waiters.jobs:
                 self._unwatch(watched)
 
     def _unwatch(self, watched: _Watched) -> None:

@@ -15,7 +15,7 @@ from .job import Goal, Job, NewJob
 from .joining import Joining
 from .queues import Queues
 from .rejected import Rejected
-from .resource_limits import ResourceLimits, Standing, refused
+from .resource_limits import Standing, refused
 from .saga import Saga
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
@@ -44,8 +44,9 @@ class Requests:
         """Raises `Rejected` where a new job is beyond a configured limit, or joins one that it
         cannot join."""
         self._joining.check(new)
+        self._dependencies.terms.check(new)
         held_back = self._queues.held_back
-        if held_back.limits == ResourceLimits():
+        if not held_back.limits.of_jobs:
             self._standing = None
             return
         if self._standing is None:

@@ -1,9 +1,9 @@
 """How many things the waiting jobs of each user wait for: what is bounded for each user
 (`limits.per_user.dependencies`), since each of them costs memory.
 
-A new job beyond that is refused. A task of an array that waits for tasks of others is not made while
-there is no room for it, unless it would be the only one of its array that waits: so each array goes
-on, if slowly.
+A new job beyond that is refused. A task of an array that waits for tasks of others is not made
+while there is no room for it, unless it would be the only one of its array that waits: so each
+array goes on, if slowly.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class Queries:
     def active(self, *, user: str | None = None, limit: int | None = None) -> Json:
         """Jobs that have not ended: those that had not when this was asked, and have not when their
         page is read. A long list comes in `Pages`; where its jobs wait, and why, is as of its
-        first page."""
+        first page (from a broker that stands by: as of each page)."""
         numbers = self.reading(lambda: self._store.jobs.live(user=user, limit=limit))
         if len(numbers) <= PAGE:
             return {"jobs": self._active(numbers, self._places)}

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from metabroker.broker.events import ChangeJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.events import Arrived, ChangeJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.job import Job
+from metabroker.submission.tasks import parse_array
 
 from .bench import Bench
 from .test_arrays import SIZE, end, it, job_of, restart, state, submit, tasks
+from .test_line import Site
 
 __all__ = ["it"]
 
@@ -148,3 +150,24 @@ def test_a_task_starts_with_the_limit_that_was_answered(many: Bench) -> None:
     end(many, first)
     limits = {job.task: job.time_limit for job in jobs(many, array)}
     assert limits == {**dict.fromkeys(range(MANY - 1), 60), MANY - 1: 90}
+
+
+def test_nor_does_one_that_comes_up_in_a_clusters_own_queue() -> None:
+    site = Site(slice=1)
+    try:
+        array = site.submit(1, array=parse_array("0-3"))
+        site.pass_time(1)
+        for _ in range(4):
+            site.look()
+            site.accept()
+        standing = [job for job in jobs(site.bench, array.id) if job.line]
+        assert len(standing) == 4
+        site.bench.broker.handle(HoldJob(array.id, "u"), site.bench.now)
+        last = standing[-1]
+        site.bench.handle(Arrived(last.line[0].ref, "node"))
+        assert not last.components
+        site.bench.ticks(0)
+        assert {job.state.value for job in jobs(site.bench, array.id)} == {"HELD"}
+        assert not any(job.line for job in standing)
+    finally:
+        site.bench.close()

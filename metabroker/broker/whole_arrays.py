@@ -87,7 +87,10 @@ class WholeArrays:
         array.owed.update(numbers)
         most = self.take_of_turn(len(numbers))
         for number in numbers[:most]:
-            self._follow(number, now)
+            try:
+                self._follow(number, now)
+            except Exception as error:  # it fails this task, and not its array
+                self._saga.containment.contain(number, error, now)
         self._following.add(numbers[most:])
         if array.forget_wishes() or array.owed:
             self._state.outbox.changed(job)

@@ -9,6 +9,7 @@ import pytest
 
 from metabroker.broker.events import Arrived, ChangeJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.job import Job
+from metabroker.broker.whole_arrays import WholeArrays
 from metabroker.submission.tasks import parse_array
 
 from .bench import Bench
@@ -171,3 +172,25 @@ def test_nor_does_one_that_comes_up_in_a_clusters_own_queue() -> None:
         assert not any(job.line for job in standing)
     finally:
         site.bench.close()
+
+
+def test_a_task_that_cannot_be_held_fails_and_no_other(
+    many: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(many, size=SIZE)
+    array = submit(many, f"0-{MANY - 1}")
+    broken = {job_of(many, array, task) for task in (1, MANY - 1)}
+    hold = WholeArrays.hold_one
+
+    def hold_one(self: WholeArrays, job: Job, by: str, now: float) -> None:
+        if job.id in broken:
+            raise ValueError
+        hold(self, job, by, now)
+
+    monkeypatch.setattr(WholeArrays, "hold_one", hold_one)
+    many.contained = []
+    many.handle(HoldJob(array, "u"))
+    many.ticks(0)
+    assert told(many, array, "FAILED") == {1, MANY - 1}
+    assert told(many, array, "HELD") == set(range(MANY)) - {1, MANY - 1}
+    assert state(many, array)[0] == "HELD"

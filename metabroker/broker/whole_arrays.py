@@ -66,13 +66,23 @@ class WholeArrays:
     def only(self, job: Job, array: Array, most: int, now: float) -> None:
         """So many tasks at once: as many of those that wait are kept back as are too many now."""
         array.most = most
-        jobs = [self._state.jobs[n] for n in array.waiting if n in self._state.jobs]
-        found = [each for each in jobs if each.state is JobState.QUEUED and not each.kept]
-        found = [each for each in found if each.after is None]
-        found.sort(key=lambda each: each.seq)
-        spare = [each.id for each in found[max(0, len(found) + min(0, array.room)) :]]
+        spare = self._beyond(array) if array.room < 0 else []
         array.spare = set(spare)
         self._begin(job, array, spare, now)
+
+    def _beyond(self, array: Array) -> list[int]:
+        """Those that are too many, the last ones in the order of joining."""
+        jobs = self._state.jobs
+        found = [
+            (job.seq, number)
+            for number in array.waiting
+            if (job := jobs.get(number)) is not None
+            and job.state is JobState.QUEUED
+            and not job.kept
+            and job.after is None
+        ]
+        found.sort()
+        return [number for _seq, number in found[max(0, len(found) + array.room) :]]
 
     def _waiting(self, array: Array) -> list[int]:
         """Its tasks that have not started; first those that are to be kept back, so that the others

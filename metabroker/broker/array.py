@@ -15,6 +15,21 @@ _WORSE = (JobState.COMPLETED, JobState.CANCELLED, JobState.TIMEOUT, JobState.FAI
 
 
 @dataclass(slots=True, eq=False)
+class Wish:
+    """What its user (`by`) wants of those tasks of an array that wait and have a number below
+    `below`: `value` says how much of it. `but`: those of which something else was asked since."""
+
+    by: str
+    below: int
+    value: int = 0
+    but: set[int] = field(default_factory=set)
+
+    def covers(self, task: int) -> bool:
+        """Whether it is wanted of that task."""
+        return task < self.below and task not in self.but
+
+
+@dataclass(slots=True, eq=False)
 class Array:
     """`next`: all tasks below it were made, or cancelled before; `made`: how many; `cancelled`:
     those that never were; `worst` and `exit_code`: of those that have ended; `ending`: tasks that
@@ -22,7 +37,13 @@ class Array:
     `corresponding`). `live`: jobs of tasks, by the tasks' numbers; `waiting`: those that were not
     started; of these `held` ones, which may wait for other jobs instead, and `kept` ones, which
     were held and wait for their turn among the `most`; `told`: what was last written of its tasks'
-    ends and starts."""
+    ends and starts.
+
+    Of what was asked of the whole array, and is done to some tasks in each turn (see
+    `whole_arrays`): `pausing`, to hold them (value 0), or to release them (value: the place in the
+    order of joining of a task of number 0); `limiting`, to give them another time limit (value, in
+    seconds); None: that is done. `owed`: jobs to which it is still to be done; `spare`: those of
+    them that are to wait for their turn among the `most`."""
 
     tasks: TaskSet
     most: int = 0
@@ -38,6 +59,10 @@ class Array:
     held: set[int] = field(default_factory=set)
     kept: dict[int, None] = field(default_factory=dict)
     told: tuple[object, ...] = ()
+    pausing: Wish | None = None
+    limiting: Wish | None = None
+    owed: set[int] = field(default_factory=set)
+    spare: set[int] = field(default_factory=set)
 
     @property
     def left(self) -> TaskSet:
@@ -64,6 +89,22 @@ class Array:
     def begun(self) -> bool:
         """Whether all of its tasks have started, or were cancelled."""
         return not self.waiting and self.coming() is None
+
+    @property
+    def wishes(self) -> list[Wish]:
+        """What was asked of all its tasks, and is not done to each yet."""
+        return [wish for wish in (self.pausing, self.limiting) if wish is not None]
+
+    def forget_wishes(self) -> bool:
+        """Whether there were some, all of which are fulfilled."""
+        done = bool(self.wishes) and not self.owed
+        if done:
+            self.pausing = self.limiting = None
+        return done
+
+    def owes(self, job: int, task: int) -> bool:
+        """Whether something that was asked before is still to be done to this task of it."""
+        return job in self.owed or task in self.ending
 
     def coming(self) -> int | None:
         """The next task to be made."""

@@ -85,6 +85,7 @@ class Arrays:
         """A turn ends, in which these jobs may have changed: more tasks may be made in the next
         ones."""
         self._looking.add(self._corresponding.changed(jobs))
+        self._looking.add(self._dependencies.terms.room_again())
         for job in jobs:
             if job.array is not None and not job.state.ended:
                 self._looking.add([job.id])
@@ -101,9 +102,10 @@ class Arrays:
                 job.kept = False
             if job.state is JobState.QUEUED or job.state is JobState.HELD:
                 array.waiting.add(job.id)
-                self._looking.add([owner.id] * bool(array.most))
+                self._looking.add([owner.id] * bool(array.most or array.each))
                 continue
             array.waiting.discard(job.id)
+            array.owed.discard(job.id)
             if job.state.ended and array.live.pop(job.task, None) is not None:
                 array.ends(job.state, job.exit_code)
             self._looking.add([owner.id])
@@ -114,6 +116,8 @@ class Arrays:
         if job is None or job.array is None:
             return
         array = job.array
+        if array.forget_wishes():
+            self._state.outbox.changed(job)
         task, told = array.coming(), (array.worst, array.exit_code, array.begun)
         if array.kept and array.room > 0:
             self._let_go(array, now)
@@ -130,7 +134,7 @@ class Arrays:
     def _may_make(self, job: Job, array: Array) -> bool:
         """No number is given while the broker starts."""
         waits = job.state is not JobState.QUEUED or job.after is not None
-        if waits or self._state.first_polls.wait:
+        if waits or self._state.first_polls.wait or not self._dependencies.terms.room(job):
             return False
         waiting = len(array.waiting) - len(array.held)
         return array.room > 0 and waiting < self._state.settings.array_ahead

@@ -74,7 +74,9 @@ class Broker:
         self._saga = saga = Saga(state, queues, UnclaimedOrphans(settings, history))
         if isinstance(scheduler, Backfilling):
             scheduler.follow(RunningJobs(state, saga))
-        self._scheduling = Scheduling(state, queues, saga)
+        self._scheduling = Scheduling(
+            state, queues, saga, lambda job, now: self._requests.catch_up(job, now)
+        )
         self._dependencies = dependencies = Dependencies(state, queues)
         self._arrays = Arrays(state, queues, dependencies, self.contain)
         self._requests = requests = Requests(state, queues, saga, dependencies)
@@ -196,6 +198,7 @@ class Broker:
         """Hold users and queues to these limits from now on."""
         if limits != self._queues.held_back.limits:
             self._queues.held_back.change(limits)
+            self._dependencies.terms.limit(limits.dependencies)
             self._queues.more_may_fit()
 
     def remove_unclaimed(self, tokens: Collection[str]) -> None:
@@ -384,7 +387,7 @@ class Broker:
         for what in self._state.timers.due(now, self.settings.slice):
             if what is None:
                 self._still_waits(None, now, listed=False)
-                self._dependencies.due(now)
+                self._dependencies.due(now, self.contain)
                 self._queues.more_may_fit()
                 self._lost.move_waiting(now)
             elif not self._state.first_polls.wait:  # deadlines begin anew when that is over

@@ -20,16 +20,17 @@ from typing import NamedTuple
 
 from metabroker.submission.dependency import Dependency, Named, Term, When
 
+from .array import Array
+from .backlog import Contain
 from .corresponding import Corresponding
 from .events import Outcome
+from .groups import Group, Groups
 from .job import Component, Job
 from .queues import Queues
 from .rejected import Rejected
 from .state import BrokerState
 from .states import JobState
-
-Group = tuple[str, str]
-"""A user, and the name of jobs of theirs."""
+from .terms import Terms
 
 
 class _Watched(NamedTuple):
@@ -40,18 +41,36 @@ class _Watched(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Waiters:
+    """Jobs that wait for that of another one. All of them have this one `watched`, and no equal
+    one: there may be very many, each with a thousand."""
+
+    watched: _Watched
+    jobs: dict[int, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class _Open:
     """What a job still waits for: by the jobs that are named; `late`: what will be so at a time;
     `singleton`: no earlier job of its name."""
 
     dependency: Dependency
-    terms: dict[_Watched, list[Term]] = field(default_factory=dict)
+    terms: dict[_Watched, tuple[Term, ...]] = field(default_factory=dict)
     late: int = 0
     singleton: bool = False
 
     @property
     def left(self) -> bool:
         return bool(self.terms or self.late or self.singleton)
+
+
+@dataclass(slots=True)
+class _Tasks:
+    """Those of an array that somebody waits for; how many of all of its tasks were `cancelled` when
+    that was looked at last."""
+
+    tasks: set[Named] = field(default_factory=set)
+    cancelled: int = 0
 
 
 class Dependencies:
@@ -64,11 +83,13 @@ class Dependencies:
         self.waiting: dict[int, Job] = {}
         self.corresponding = Corresponding(state)
         self._open: dict[int, _Open] = {}
-        self._waiters: dict[_Watched, dict[int, None]] = {}
-        self._tasks: dict[int, set[Named]] = {}  # by arrays: tasks that somebody waits for
+        self._waiters: dict[_Watched, _Waiters] = {}
+        self.terms = Terms()
+        self._tasks: dict[int, _Tasks] = {}  # by arrays
         self._ended: dict[Named, Outcome] = {}  # of jobs that somebody waits for
         self._late: list[tuple[float, int, Term]] = []
-        self._groups = _Groups(state)
+        self._wakes = 0.0  # when the timer for that is due
+        self._groups = Groups(state)
         self._telling = state.backlog.line(self._tell)
         self._dooming = state.backlog.line(self._doom)
         self._looking = state.backlog.line(self._look)
@@ -105,6 +126,7 @@ class Dependencies:
         """A job that may wait for others: a new one, or after a restart. `ended`: what has become
         of those that it names."""
         self.corresponding.begin(job, ended)
+        self.terms.waits(job)
         wanted = job.after
         if wanted is None:
             return
@@ -117,8 +139,8 @@ class Dependencies:
             if term.when is When.SINGLETON:
                 found.singleton = True
             else:
-                watched = _Watched(term.named, term.when is When.AFTER)
-                found.terms.setdefault(watched, []).append(term)
+                watched = self._the_one(_Watched(term.named, term.when is When.AFTER))
+                found.terms[watched] = (*found.terms.get(watched, ()), term)
         for watched in list(found.terms):
             if not self._awaited(watched.job) or self._known(watched):
                 self._resolve(job, watched, self._outcome(watched.job, ended), now)
@@ -152,25 +174,36 @@ class Dependencies:
     def changed(self, jobs: Iterable[Job], components: Iterable[Component]) -> None:
         """A turn ends, in which these jobs and components may have changed: those who wait for them
         are told in the next ones."""
-        if not self.waiting and not self._groups:
+        if not self.waiting and not self._groups and not self.terms:
             return
         live, begun = self._state.jobs, {part.ref.job for part in components if part.started}
         told = [*jobs, *(live[number] for number in begun if number in live)]
         arrays = {job.of for job in told if job.of}
         for job in (*told, *(live[number] for number in arrays if number in live)):
             over = job.state.ended
+            if over:
+                self.terms.over(job)
             self._happened(Named(job.id), Outcome.of(job) if over else None)
             if job.of in self._tasks:
                 self._happened(Named(job.of, job.task), Outcome.of(job) if over else None)
             if job.array is not None and job.id in self._tasks:
-                for named in list(self._tasks[job.id]):
-                    if named.task in job.array.cancelled:
-                        self._happened(named, Outcome(JobState.CANCELLED, job.end_time or 0.0))
+                self._cancelled_before(job, job.array)
             if over and self.waiting.pop(job.id, None) is not None:
                 self._forget(job)
             group = self._groups.changed(job)
             if group is not None:
                 self._looking.add([group])
+
+    def _cancelled_before(self, job: Job, array: Array) -> None:
+        """Tasks of an array that somebody waits for will not be made: looked at only where more of
+        them are cancelled than before, since very many may be waited for."""
+        waited, count = self._tasks[job.id], len(array.cancelled)
+        if count == waited.cancelled:
+            return
+        waited.cancelled = count
+        for named in list(waited.tasks):
+            if named.task in array.cancelled:
+                self._happened(named, Outcome(JobState.CANCELLED, job.end_time or 0.0))
 
     def _happened(self, named: Named, outcome: Outcome | None) -> None:
         """Something has happened to a job; `outcome`: None: it has not ended."""
@@ -181,20 +214,38 @@ class Dependencies:
                 if self._known(watched):
                     self._telling.add([watched])
 
-    def due(self, now: float) -> None:
-        """What is so since a time that has come."""
-        while self._late and self._late[0][0] <= now:
+    def due(self, now: float, contain: Contain) -> None:
+        """What is so since a time that has come; some of it, and the rest in the next turn. An
+        error in one is contained to its job."""
+        for _ in range(self._state.settings.slice):
+            if not self._late or self._late[0][0] > now:
+                break
             _at, number, term = heapq.heappop(self._late)
             found, job = self._open.get(number), self.waiting.get(number)
             if found is not None and job is not None:
                 found.late -= 1
-                self._met(job, found, term, now)
+                try:
+                    self._met(job, found, term, now)
+                except Exception as error:
+                    contain(number, error, now, None)
+        if self._wakes <= now:
+            self._wakes = 0.0
+        self._wake(now)
+
+    def _wake(self, now: float) -> None:
+        """One timer for the first of all that will be so at a time."""
+        if self._late:
+            at = max(now, self._late[0][0])
+            if not now <= self._wakes <= at:
+                self._wakes = at
+                self._state.timers.set(at, None)
 
     def _tell(self, watched: _Watched, now: float) -> None:
         """One of those who wait for it."""
-        waiters = self._waiters.get(watched)
-        if not waiters:
+        found = self._waiters.get(watched)
+        if found is None or not found.jobs:
             return
+        waiters = found.jobs
         number = next(iter(waiters))
         del waiters[number]
         job = self.waiting.get(number)
@@ -241,7 +292,7 @@ class Dependencies:
         """Whether a script of it runs, or has run: of an array, of each of its tasks."""
         if job.array is None:
             return any(component.started for component in job.components)
-        under_way = [self._state.jobs.get(number) for number in job.array.live.values()]
+        under_way = (self._state.jobs.get(number) for number in job.array.live.values())
         return job.array.begun and all(task is None or self._started(task) for task in under_way)
 
     def _resolve(self, job: Job, watched: _Watched, outcome: Outcome | None, now: float) -> None:
@@ -269,7 +320,7 @@ class Dependencies:
         if at > now and term.minutes:
             found.late += 1
             heapq.heappush(self._late, (at, job.id, term))
-            self._state.timers.set(at, None)
+            self._wake(now)
         else:
             self._met(job, found, term, now)
 
@@ -279,6 +330,7 @@ class Dependencies:
         del self.waiting[job.id]
         self._forget(job)
         job.after = None
+        self.terms.waits(job)
         self._state.outbox.note(now, job, "dependency met", last=str(term))
         if job.state is JobState.QUEUED:
             self._queues.requeue(job, now)
@@ -292,85 +344,37 @@ class Dependencies:
         if found.dependency.kill:
             self._dooming.add([job.id])
 
+    def _the_one(self, watched: _Watched) -> _Watched:
+        found = self._waiters.get(watched)
+        return watched if found is None else found.watched
+
     def _watch(self, job: Job, watched: _Watched) -> None:
-        self._waiters.setdefault(watched, {})[job.id] = None
+        if watched not in self._waiters:
+            self._waiters[watched] = _Waiters(watched)
+        self._waiters[watched].jobs[job.id] = None
         if watched.job.task >= 0:
-            self._tasks.setdefault(watched.job.job, set()).add(watched.job)
+            self._tasks.setdefault(watched.job.job, _Tasks()).tasks.add(watched.job)
 
     def _forget(self, job: Job) -> None:
         """It waits for nobody any more."""
         found = self._open.pop(job.id, None)
         self._groups.forget(job)
         for watched in () if found is None else found.terms:
-            waiters = self._waiters.get(watched, {})
-            waiters.pop(job.id, None)
-            if not waiters:
+            waiters = self._waiters.get(watched)
+            if waiters is not None:
+                waiters.jobs.pop(job.id, None)
+            if waiters is None or not waiters.jobs:
                 self._unwatch(watched)
 
     def _unwatch(self, watched: _Watched) -> None:
         self._waiters.pop(watched, None)
         if _Watched(watched.job, not watched.start) not in self._waiters:
             self._ended.pop(watched.job, None)
-            tasks = self._tasks.get(watched.job.job, set())
-            tasks.discard(watched.job)
-            if not tasks:
-                self._tasks.pop(watched.job.job, None)
-
-
-class _Groups:
-    """Live jobs by user and name, for those that wait for all earlier ones. Nothing is counted
-    before there is one of these."""
-
-    def __init__(self, state: BrokerState) -> None:
-        self._state = state
-        self._members: dict[Group, dict[int, None]] = {}
-        self._waiting: dict[Group, list[int]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._members)
-
-    def wait(self, job: Job) -> None:
-        """It waits for the earlier ones of its group."""
-        if not self._members:
-            for each in self._state.jobs.values():
-                self._members.setdefault((each.user, each.name), {})[each.id] = None
-        heapq.heappush(self._waiting.setdefault((job.user, job.name), []), job.id)
-
-    def changed(self, job: Job) -> Group | None:
-        """A job is new, or is not what it was; its group, if somebody there may wait no more."""
-        if not self._members:
-            return None
-        group = job.user, job.name
-        members = self._members.setdefault(group, {})
-        if not job.state.ended:
-            members[job.id] = None
-        else:
-            members.pop(job.id, None)
-            if not members:
-                del self._members[group]
-        freed = job.state.ended or not job.components
-        return group if freed and group in self._waiting else None
-
-    def next(self, group: Group) -> int | None:
-        """The first one that waits, if no earlier job is there, and no later one has started."""
-        waiting, members = self._waiting.get(group), self._members.get(group, {})
-        if not waiting:
-            return None
-        jobs, first = self._state.jobs, waiting[0]
-        others = (n for n in members if n != first and n in jobs)
-        waits = any(n < first or jobs[n].components for n in others)
-        return None if waits else first
-
-    def forget(self, job: Job) -> None:
-        """It does not wait here any more; nobody else may, either."""
-        group = job.user, job.name
-        waiting = self._waiting.get(group)
-        if not waiting or job.id not in waiting:
-            return
-        waiting.remove(job.id)
-        heapq.heapify(waiting)
-        if not waiting:
-            del self._waiting[group]
+            waited = self._tasks.get(watched.job.job)
+            if waited is not None:
+                waited.tasks.discard(watched.job)
+                if not waited.tasks:
+                    del self._tasks[watched.job.job]
 
 
 def _holds(term: Term, state: JobState) -> bool:

@@ -56,7 +56,8 @@ class LineUp:
         for job in self._standing():
             usage.add(job, job.request.total, 1)
         heads = self._queues.scheduler_view.next_singles(depth)
-        wanted = [self._able(self._state.jobs[entry.key], now) for entry in heads]
+        jobs = [self._state.jobs[entry.key] for entry in heads]
+        wanted = [self._able(job, now) for job in jobs if not self._state.owes(job)]
         for number, clusters in stand(wanted, self._native_queues(now), siblings).items():
             job = self._state.jobs[number]
             if not job.line:

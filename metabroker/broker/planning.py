@@ -98,6 +98,7 @@ class Planning:
         # A reservation for such tasks, files that are sent before it begins, and clusters that must
         # be near to each other are not planned.
         plain = [job for job in found if not job.shape and not job.stages_in]
+        plain = [job for job in plain if not self._state.owes(job)]
         return [job for job in plain if job.max_latency is None]
 
     # --- a time -------------------------------------------------------------------------------

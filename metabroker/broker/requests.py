@@ -15,10 +15,11 @@ from .job import Goal, Job, NewJob
 from .joining import Joining
 from .queues import Queues
 from .rejected import Rejected
-from .resource_limits import ResourceLimits, Standing, refused
+from .resource_limits import Standing, refused
 from .saga import Saga
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
+from .whole_arrays import WholeArrays
 
 _LONGEST_TOLD = 200  # characters
 
@@ -35,6 +36,7 @@ class Requests:
         self._dependencies = dependencies
         self._standing: Standing | None = None  # counted since there are limits
         self._cancelling = state.backlog.line(self._cancel_task)
+        self._whole_arrays = WholeArrays(state, queues, saga)
         self._joining = Joining(state, queues, saga, dependencies, self.cancel)
         self._counted = False  # in this turn, as far as it has come
 
@@ -42,8 +44,9 @@ class Requests:
         """Raises `Rejected` where a new job is beyond a configured limit, or joins one that it
         cannot join."""
         self._joining.check(new)
+        self._dependencies.terms.check(new)
         held_back = self._queues.held_back
-        if held_back.limits == ResourceLimits():
+        if not held_back.limits.of_jobs:
             self._standing = None
             return
         if self._standing is None:
@@ -58,6 +61,7 @@ class Requests:
     def count(self, changed: Collection[Job]) -> None:
         """A turn ends, in which these jobs may have changed."""
         self._counted = False
+        self._whole_arrays.turn_ends()
         if self._standing is not None:
             self._standing.update(changed)
         self._joining.changed(changed)
@@ -159,9 +163,10 @@ class Requests:
         ending = array.ending
         array.ending = TaskSet.of(t for t in array.live if t in ending or t in wanted)
         found.sort(key=lambda number: number not in array.waiting)  # none of these starts any more
-        for number in found[: self._state.settings.slice]:
+        most = self._whole_arrays.take_of_turn(len(found))
+        for number in found[:most]:
             self._cancel_task(number, now)
-        self._cancelling.add(found[self._state.settings.slice :])
+        self._cancelling.add(found[most:])
 
     def _cancel_task(self, number: int, now: float) -> None:
         job = self._state.jobs.get(number)
@@ -170,34 +175,36 @@ class Requests:
             return
         self.cancel(CancelJob(number, owner.by), now)
 
+    def catch_up(self, job: Job, now: float) -> None:
+        """The job would start now, but something that was asked of its whole array is to be done
+        to it before."""
+        array = self._state.array_of(job)
+        if array is not None and job.task in array.ending:
+            self._cancel_task(job.id, now)
+        else:
+            self._whole_arrays.follow(job, now)
+
     def restored(self) -> None:
-        """After a restart: who has joined whom; of arrays what was being cancelled still is."""
+        """After a restart: who has joined whom; of arrays what was being cancelled still is, and
+        what else was asked of all their tasks is still done."""
+        self._whole_arrays.restored()
         for job in self._state.jobs.values():
             self._joining.begin(job)
             if job.array is not None and job.array.ending:
                 live, ending = job.array.live, job.array.ending
                 self._cancelling.add([number for task, number in live.items() if task in ending])
 
-    def _tasks(self, job: Job) -> list[int]:
-        """Tasks of an array that were not started."""
-        jobs, numbers = self._state.jobs, () if job.array is None else sorted(job.array.waiting)
-        waits = (JobState.QUEUED, JobState.HELD)
-        return [n for n in numbers if n in jobs and jobs[n].state in waits]
-
     def hold(self, event: HoldJob, now: float) -> None:
         """Take it out of its queue, or out of an attempt that can still be undone."""
         job = self._known(event.job)
-        reason = f"held by {event.by}"
-        for number in self._tasks(job):
-            self.hold(HoldJob(number, event.by), now)
+        if job.array is not None:
+            self._whole_arrays.hold(job, job.array, event.by, now)
+        self._whole_arrays.apart(job, now)
         if job.state is JobState.HELD:
             return
+        reason = f"held by {event.by}"
         if job.state is JobState.QUEUED:
-            self._queues.withdraw(job)
-            self._saga.line.leave(job, reason, now)
-            job.move(JobState.HELD)
-            job.reason = reason
-            self._state.outbox.note(now, job, "held", by=event.by)
+            self._whole_arrays.hold_one(job, event.by, now)
         elif not self._saga.rollback.take_out(job, JobState.HELD, reason, now):
             raise Rejected(
                 f"job {job.id} is {job.state.value}: only a job that has not started can be held",
@@ -207,17 +214,14 @@ class Requests:
     def release(self, event: ReleaseJob, now: float) -> None:
         """Put a held job at its queue's tail."""
         job = self._known(event.job)
-        for number in self._tasks(job):
-            self.release(ReleaseJob(number, event.by), now)
+        if job.array is not None:
+            self._whole_arrays.release(job, job.array, event.by, now)
+        self._whole_arrays.apart(job, now)
         if job.state is JobState.QUEUED:
             return
         if job.state is not JobState.HELD:
             raise Rejected(f"job {job.id} is {job.state.value}, not HELD", "nothing to release")
-        self._saga.line.leave(job, f"released by {event.by}", now)
-        job.move(JobState.QUEUED)
-        job.reason = ""
-        self._state.outbox.note(now, job, "released", by=event.by)
-        self._queues.requeue(job, now)
+        self._whole_arrays.release_one(job, event.by, now)
 
     def change(self, event: ChangeJob, now: float) -> None:
         """Give it other limits."""
@@ -231,36 +235,15 @@ class Requests:
                 f"see: metabroker show {job.id}",
             )
         if job.array is not None and most is not None:
-            job.array.most = most
-            self._keep_back(job.array, now)
+            self._whole_arrays.only(job, job.array, most, now)
+        if job.array is not None and seconds is not None:
+            self._whole_arrays.limit(job, job.array, event.by, seconds, now)
         if seconds is not None:
-            for number in (*self._tasks(job), job.id):
-                self._limit(self._state.jobs[number], seconds, now)
+            self._whole_arrays.apart(job, now)
+            self._whole_arrays.limit_one(job, seconds, now)
         told = {"time_limit": seconds, "most": most}
         given = {key: value for key, value in told.items() if value is not None}
         self._state.outbox.note(now, job, "changed", by=event.by, **given)
-
-    def _limit(self, job: Job, seconds: int, now: float) -> None:
-        """At its old place in its queue, where it is in one."""
-        job.time_limit = seconds
-        outside = job.after is not None or job.array is not None or job.kept
-        if job.state is JobState.QUEUED and not outside:
-            self._queues.withdraw(job)
-            self._saga.line.leave(job, "its time limit was changed", now)
-            self._queues.rejoin(job, now)
-        self._state.outbox.changed(job)
-
-    def _keep_back(self, array: Array, now: float) -> None:
-        """Of those that wait as many as are too many now."""
-        jobs = [self._state.jobs[n] for n in array.waiting if n in self._state.jobs]
-        found = [job for job in jobs if job.state is JobState.QUEUED and not job.kept]
-        found = [job for job in found if job.after is None]
-        found.sort(key=lambda job: job.seq)
-        for job in found[max(0, len(found) + min(0, array.room)) :]:
-            self._queues.withdraw(job)
-            self._saga.line.leave(job, "fewer tasks of its array are wanted at once", now)
-            job.kept = True
-            array.kept[job.id] = None
 
     def abandon(self, event: AbandonJob, now: float) -> None:
         """A job that waits, or has ended, goes on as it is, without what it has left behind."""

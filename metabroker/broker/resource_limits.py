@@ -42,10 +42,17 @@ class ResourceLimit:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """What each user, and the jobs of each queue, may have."""
+    """What each user, and the jobs of each queue, may have; `dependencies`: how many things the
+    waiting jobs of one user may wait for in all (see `terms`)."""
 
     per_user: ResourceLimit = ResourceLimit()
     per_queue: ResourceLimit = ResourceLimit()
+    dependencies: int | None = None
+
+    @property
+    def of_jobs(self) -> bool:
+        """Whether anything is limited that jobs are counted for."""
+        return any(limit != ResourceLimit() for limit in (self.per_user, self.per_queue))
 
     @property
     def hold_back(self) -> bool:

@@ -28,7 +28,15 @@ class Scheduling:
     and until then the policy is not asked again. `unfinished`: since when (Unix seconds) there is
     more to do, in the next turn; None: there is not."""
 
-    def __init__(self, state: BrokerState, queues: Queues, saga: Saga) -> None:
+    def __init__(
+        self,
+        state: BrokerState,
+        queues: Queues,
+        saga: Saga,
+        catch_up: Callable[[Job, float], None],
+    ) -> None:
+        """`catch_up` does to a job at once what was asked of its whole array."""
+        self._catch_up = catch_up
         self._state = state
         self._queues = queues
         self._saga = saga
@@ -143,6 +151,9 @@ class Scheduling:
     ) -> Callable[[Job], None] | None:
         """How it waits on, if it must not start there now."""
         queues = self._queues
+        if self._state.owes(job):
+            self._keep_back()
+            return lambda job: self._catch_up(job, now)
         if self._outdated:
             self._keep_back()
             return lambda job: queues.join(job, now)

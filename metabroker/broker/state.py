@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .array import Array
 from .backlog import Backlog
 from .first_polls import FirstPolls
 from .job import Component, Job
@@ -34,6 +35,17 @@ class BrokerState:
     def shut(self, cluster: int) -> bool:
         """Whether nothing is sent to the cluster now: steps stay pending (see `first_polls`)."""
         return self.first_polls.wait or cluster in self.first_polls.unseen
+
+    def array_of(self, job: Job) -> Array | None:
+        """The array that the job is a task of, if it is one."""
+        owner = self.jobs.get(job.of) if job.of else None
+        return None if owner is None else owner.array
+
+    def owes(self, job: Job) -> bool:
+        """Whether something that was asked of its whole array is still to be done to this job: it
+        must not start before."""
+        array = self.array_of(job)
+        return array is not None and array.owes(job.id, job.task)
 
     def note(self, now: float, job: Job, component: Component, what: str, **detail: object) -> None:
         """Write a line about a component into its job's history."""

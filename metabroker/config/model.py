@@ -133,12 +133,20 @@ class ResourceLimitConfig(Section):
     """co-allocated jobs under way; more of them wait"""
 
 
+class UserLimitConfig(ResourceLimitConfig):
+    """How much one user may have at a time; null: no limit."""
+
+    dependencies: Count | None = 100_000
+    """starts and ends of other jobs that the waiting jobs wait for in all; a job beyond is
+    refused"""
+
+
 class RequestLimits(SizeLimits):
     """What may be asked for, and had at a time; null: no limit."""
 
     script: Annotated[int, Field(ge=1, le=LARGEST_SCRIPT)] = LARGEST_SCRIPT
     """bytes of a script"""
-    per_user: Annotated[ResourceLimitConfig, BeforeValidator(empty)] = ResourceLimitConfig()
+    per_user: Annotated[UserLimitConfig, BeforeValidator(empty)] = UserLimitConfig()
     """what one user may have at a time"""
     per_queue: Annotated[ResourceLimitConfig, BeforeValidator(empty)] = ResourceLimitConfig()
     """what the jobs of one queue may have at a time"""

@@ -143,6 +143,7 @@ def shares(config: Config) -> ResourceLimits:
     return ResourceLimits(
         ResourceLimit(user.waiting, user.processors, user.coallocated),
         ResourceLimit(queue.waiting, queue.processors, queue.coallocated),
+        user.dependencies,
     )
 
 

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import ClusterUnreachable, Observed, Tick
+from metabroker.broker.events import (
+    CancelJob,
+    ChangeJob,
+    ClusterUnreachable,
+    HoldJob,
+    Observed,
+    ReleaseJob,
+    Tick,
+)
 from metabroker.store import StoreUnavailable
 
 from .asked import Ask, AskToSubmit, Item
@@ -28,6 +36,8 @@ LONGEST_PAUSE = 1.0
 BATCH = 128
 """Items of one turn at most."""
 _QUESTION = 16  # items that a question counts for
+_TASKS = 500  # of an array that is asked of: so many count for an item
+_OF_TASKS = (CancelJob, HoldJob, ReleaseJob, ChangeJob)
 _STORE_RETRY = 0.5  # seconds
 CONFIRM = 30.0
 """Seconds between two looks at whether the store went back by itself; one is left out where a
@@ -124,9 +134,18 @@ class Turns:
                 asked += _QUESTION
             else:
                 items.append(item)
+                asked += self._more_than_one(item)
         if self._until_due() <= 0:
             items.append(Tick())
         return items
+
+    def _more_than_one(self, item: Item) -> int:
+        """Items that it counts for besides itself: who asks something of an array has all of its
+        tasks looked at."""
+        if not isinstance(item, Ask) or not isinstance(item.event, _OF_TASKS):
+            return 0
+        job = self.engine.broker.view.jobs.get(item.event.job)
+        return 0 if job is None or job.array is None else len(job.array.live) // _TASKS
 
     def _until_due(self) -> float:
         due = self.engine.broker.next_time()

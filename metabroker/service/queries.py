@@ -14,7 +14,7 @@ from metabroker.broker.events import Outcome
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.ended import Archived
-from metabroker.store.job_queries import Selection
+from metabroker.store.job_queries import Page, Selection
 from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
@@ -116,7 +116,7 @@ class Queries:
     def active(self, *, user: str | None = None, limit: int | None = None) -> Json:
         """Jobs that have not ended: those that had not when this was asked, and have not when their
         page is read. A long list comes in `Pages`; where its jobs wait, and why, is as of its
-        first page."""
+        first page (from a broker that stands by: as of each page)."""
         numbers = self.reading(lambda: self._store.jobs.live(user=user, limit=limit))
         if len(numbers) <= PAGE:
             return {"jobs": self._active(numbers, self._places)}
@@ -134,7 +134,7 @@ class Queries:
         if jobs is None:
             numbers = self.reading(lambda: self._store.jobs.live(user=user))
             wanted = Selection(user, (), since, None, GREATEST)
-            ended = self.reading(lambda: self._store.jobs.history(wanted, GREATEST)).rows
+            ended = self._history(wanted, GREATEST).rows
             numbers = list(dict.fromkeys((*(row["id"] for row in ended), *numbers)))
         else:
             tasks = self.reading(lambda: self._store.jobs.tasks(jobs))
@@ -184,19 +184,33 @@ class Queries:
     ) -> Json:
         """Of the jobs that have ended the newest `limit` (None: all), in the order of their ends.
 
-        An answer has `page` of them at most. Where there are more, `"next"` is what `after` must be
-        for those that follow (else null). `"older"`: whether jobs were left out for the limit.
+        An answer has `page` of them at most, and comes in `Pages` itself where these are many.
+        Where there are more, `"next"` is what `after` must be for those that follow (else null).
+        `"older"`: whether jobs were left out for the limit.
         """
         places: Sequence[Any] = (None, None) if after is None else [(a, int(b)) for a, b in after]
         newest = limit if after is None else None
         wanted = Selection(user, tuple(state), since, until, newest, *places)
-        found = self.reading(lambda: self._store.jobs.history(wanted, min(page, LARGEST_PAGE)))
-        rest = found.rest
+        found = self._history(wanted, min(page, LARGEST_PAGE))
+        rest, numbers = found.rest, [row["id"] for row in found.rows]
+        few = len(numbers) <= PAGE
         return {
-            "jobs": [self.of_row(row) for row in found.rows],
+            "jobs": self._ended(numbers) if few else Pages(self._pages_of_ended(numbers)),
             "next": None if rest is None else cursor((rest.after, rest.up_to)),
             "older": found.older,
         }
+
+    def _history(self, wanted: Selection, most: int) -> Page:
+        return self.reading(lambda: self._store.jobs.history(wanted, most, numbers=True))
+
+    def _pages_of_ended(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        for first in range(0, len(numbers), PAGE):
+            yield page(self._ended(numbers[first : first + PAGE]))
+
+    def _ended(self, numbers: Sequence[int]) -> list[Json]:
+        """In this order; without those that were removed since."""
+        found = {row["id"]: row for row in self.rows(numbers)}
+        return [self.of_row(found[number]) for number in numbers if number in found]
 
     def ended_among(self, jobs: Sequence[int]) -> list[Json]:
         """Those of these jobs that have ended."""

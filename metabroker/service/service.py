@@ -24,6 +24,8 @@ from .predictions import Predictions
 from .queries import Places, Queries, Row
 from .status import ALONE, Status
 
+_FEW = 50  # jobs that the core is asked about by themselves
+_RECENT = 1.0  # seconds for which a listing is good for other brokers
 _Change = Callable[..., Future[Json]]
 _Read = Callable[..., Json]
 
@@ -50,6 +52,7 @@ class DaemonService:
         self.changes = Changes(loop, self.queries, executors, rules, clock, self.predictions)
         self.status = Status(loop, self.queries, rules, clock, part, retention, self.predictions)
         self.completions = Completions(self.queries)
+        self._recent: tuple[float, CoreListing | None] = (0.0, None)
         self._changing: Mapping[str, _Change] = {
             **self.changes.calls(),
             "remove leftovers": self._remove_leftovers,
@@ -102,17 +105,27 @@ class DaemonService:
         return answered(self._loop.ask(lambda: orphans_view.remove(broker, names)))
 
     def _places(self, jobs: Sequence[int] | None) -> Json:
-        """For another broker: where these jobs wait and why; None: all that wait."""
+        """For another broker: where these jobs wait and why; None (as older brokers ask): all that
+        wait."""
         found: Places = {}
-        if jobs is not None:
+        if jobs is not None and len(jobs) <= _FEW:
             found = self._places_of(jobs)
         else:
-            numbers, listing = self._loop.ask(self._numbers), self._listing()
+            listing = self._recent_listing()
+            numbers = self._loop.ask(self._numbers) if jobs is None else jobs
             for first in range(0, len(numbers), PAGE):
                 found |= listing.of(numbers[first : first + PAGE])
         starts = {str(job): each.start for job, each in found.items() if each.start}
         places = {str(job): [each.position, each.reason] for job, each in found.items()}
         return {**places, "starts": starts}
+
+    def _recent_listing(self) -> CoreListing:
+        """Other brokers ask page by page: the core need not tell each time where all jobs stand."""
+        now, (at, found) = self._clock(), self._recent
+        if found is None or not 0 <= now - at < _RECENT:
+            found = self._listing()
+            self._recent = now, found
+        return found
 
     def _numbers(self) -> list[int]:
         return list(self._loop.engine.broker.view.jobs)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from metabroker.broker.array import Array
+from metabroker.broker.array import Array, Wish
 from metabroker.broker.job import Component, Goal, Job, Split
 from metabroker.broker.outbox import OutboxEntry
 from metabroker.broker.states import Cause, JobState, Phase, Step
@@ -137,7 +137,20 @@ def array_row(job: Job) -> dict[str, Any] | None:
         "exit_code": array.exit_code,
         **({"ending": str(array.ending)} if array.ending else {}),
         **({"each": _waits_row(array.each)} if array.each is not None else {}),
+        **({"pausing": _wish_row(array.pausing)} if array.pausing is not None else {}),
+        **({"limiting": _wish_row(array.limiting)} if array.limiting is not None else {}),
     }
+
+
+def _wish_row(wish: Wish) -> dict[str, Any]:
+    but = str(TaskSet.of(wish.but))
+    return {"by": wish.by, "below": wish.below, "value": wish.value, "but": but}
+
+
+def _wish_of(row: dict[str, Any] | None) -> Wish | None:
+    if row is None:
+        return None
+    return Wish(row["by"], row["below"], row["value"], set(TaskSet.read(row["but"])))
 
 
 def _array_of(row: Row) -> Array:
@@ -145,7 +158,9 @@ def _array_of(row: Row) -> Array:
     made = TaskSet.read(row["tasks"]), row["most"], row["next"], row["made"], cancelled
     ending, each = TaskSet.read(row.get("ending", "")), row.get("each")
     each = None if each is None else parse_dependency(each["on"], kill=each["kill"])
-    return Array(*made, JobState(row["worst"]), row["exit_code"], ending, each)
+    array = Array(*made, JobState(row["worst"]), row["exit_code"], ending, each)
+    array.pausing, array.limiting = _wish_of(row.get("pausing")), _wish_of(row.get("limiting"))
+    return array
 
 
 def dependency_row(job: Job) -> dict[str, Any] | None:

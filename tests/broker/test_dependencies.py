@@ -269,3 +269,15 @@ def test_a_co_allocated_job_has_started_once_a_script_of_it_has() -> None:
     it.ticks(0)
     assert it.broker.view.jobs[second].attempt == 1
     it.close()
+
+
+def test_of_very_many_whose_time_has_come_some_go_on_in_each_turn(it: Bench) -> None:
+    first, full = submit(it), submit(it, size=SIZE)
+    start(it, first)
+    waiting = [submit(it, f"after:{first}+2") for _ in range(7)]
+    it.ticks(60)
+    assert {state(it, number) for number in waiting} == {"WAITS"}
+    turns = [ready for _now, ready in it.ticks(61)]
+    went = [sum(job.id in waiting for job in ready.jobs) for ready in turns]
+    assert sum(went) == len(waiting) and max(went) == 2
+    assert {state(it, number) for number in waiting} == {"QUEUED"} and full

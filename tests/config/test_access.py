@@ -18,7 +18,7 @@ def test_nothing_listens_unless_it_is_asked_for() -> None:
     config = parse(LEAST)
     assert config.listen is None
     assert (config.rates.requests, config.rates.submissions, config.rates.burst) == (100, 20, 30)
-    assert config.limits.per_user == config.limits.per_queue
+    assert config.limits.per_user.dependencies == 100_000
     assert config.limits.per_user.waiting is None
 
 

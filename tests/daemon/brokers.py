@@ -26,7 +26,7 @@ exec '{real}' "$@"
 
 @dataclass(frozen=True)
 class Ran:
-    """A command that a broker has begun."""
+    """A command that a broker has begun, or a step with a file (of no cluster's name)."""
 
     time: float
     cluster: str
@@ -34,13 +34,15 @@ class Ran:
 
 
 class Broker(Site):
-    """One of them. `journal` has the commands that it has begun in the clusters."""
+    """One of them. `journal` has the commands that it has begun in the clusters, `steps` its steps
+    with files there, gates among them."""
 
     def __init__(self, root: Path, name: str, kind: Kind, store: str) -> None:
         folder = root / name
         folder.mkdir()
         self.store = store
         self.journal = folder / "journal"
+        self.steps = folder / "steps"
         super().__init__(folder, kind)
         self.work = root / "work"
         self.flags = root
@@ -64,6 +66,10 @@ class Broker(Site):
             "clusters": clusters,
         }
         super().configure({**base, **changes})
+
+    def start(self, *options: str, wait: bool = True) -> None:
+        """See `Site.start`; its steps with files are written down."""
+        super().start("--files", str(self.steps), *options, wait=wait)
 
     def status(self) -> Json:
         """What it says of itself; nothing where it does not answer."""
@@ -93,10 +99,14 @@ class Broker(Site):
 
     def ran(self) -> list[Ran]:
         """The commands that it has begun, in order."""
-        if not self.journal.exists():
-            return []
-        lines = [line.split(" ", 3) for line in self.journal.read_text().splitlines()]
+        lines = [line.split(" ", 3) for line in _lines(self.journal)]
         return [Ran(float(moment), cluster, words) for moment, _pid, cluster, words in lines]
+
+    def acted(self) -> list[Ran]:
+        """These, and its steps with files, in order."""
+        lines = [line.split(" ", 2) for line in _lines(self.steps)]
+        steps = [Ran(float(moment), "", words) for moment, _pid, words in lines]
+        return sorted([*self.ran(), *steps], key=lambda ran: ran.time)
 
     def zombies(self) -> list[int]:
         """Its children that have ended, and that it does not care for."""
@@ -104,6 +114,10 @@ class Broker(Site):
         pids = [int(pid) for task in tasks for pid in task.read_text().split()]
         # A zombie has no start time that anybody asks for.
         return [pid for pid in pids if Path(f"/proc/{pid}").exists() and start_time(pid) is None]
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 class Brokers:

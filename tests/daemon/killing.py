@@ -1,12 +1,15 @@
 """`metabroker serve` that dies, or pauses, at a chosen point. For tests only.
 
     python -m tests.daemon.killing --config FILE [--kill POINT] [--pause POINT --flags FOLDER]
-                                   [--told-when-replaced]
+                                   [--told-when-replaced] [--files FILE]
 
 A POINT is `WHEN:STEP[:NTH[:JOB]]` or, for a pause, `WHEN:STEP:CLUSTER`. WHEN is `owed` (the
 transaction that owes the step is durable, nothing was carried out), `before` or `after` (it was
 carried out, and that is not recorded). A pause makes the file `paused` in FOLDER and lasts until
 there is a file `go-on`.
+
+Into the FILE of `--files` goes a line for each step with a file of a cluster, gates among them, as
+it begins, whatever has let it through: `TIME PROCESS STEP PATH`. Not what watchers read many of.
 
 With `--told-when-replaced` it gets SIGTERM in the moment in which it notices another leader.
 """
@@ -26,6 +29,7 @@ from typing import Any
 from unittest import mock
 
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Unclaimed, Unwatch, Watch
+from metabroker.clusters.transports import fenced
 from metabroker.config import load
 from metabroker.daemon.daemon import Daemon
 from metabroker.daemon.main import serve
@@ -33,6 +37,7 @@ from metabroker.runtime.execution import STEPS
 from metabroker.store import Store
 
 PAUSE = 0.02
+_MANY = ("bulk_read", "is_there")
 
 
 @dataclass
@@ -89,6 +94,7 @@ def main() -> int:
     parser.add_argument("--pause")
     parser.add_argument("--flags", type=Path)
     parser.add_argument("--told-when-replaced", action="store_true")
+    parser.add_argument("--files", type=Path)
     options = parser.parse_args()
     config = load(options.config)
     points: list[Callable[[str, PendingEffect], None]] = [options.kill] if options.kill else []
@@ -102,11 +108,34 @@ def main() -> int:
             point(when, effect)
 
     made = _ToldWhenReplaced if options.told_when_replaced else Daemon
+    if options.files:
+        fenced.fenced = _noting(fenced.fenced, options.files)
     with (
         mock.patch.object(Store, "commit", _telling(Store.commit, hook)),
         mock.patch("metabroker.daemon.main.Daemon", made),
     ):
         return serve(config, hook=hook)
+
+
+def _noting(fence: Callable[..., Any], journal: Path) -> Any:
+    """Files inside of the fence whose steps write themselves down first."""
+
+    class Noting:
+        def __init__(self, inner: Any) -> None:
+            self._inner = inner
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            step = getattr(self._inner, name)
+
+            def noted(path: str, *words: Any, **named: Any) -> Any:
+                with journal.open("a") as lines:
+                    lines.write(f"{time.time()} {os.getpid()} {name} {path}\n")
+                return step(path, *words, **named)
+
+            found: Callable[..., Any] = step if name in _MANY else noted
+            return found
+
+    return lambda files, permit: fence(Noting(files), permit)
 
 
 class _ToldWhenReplaced(Daemon):

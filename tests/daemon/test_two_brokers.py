@@ -49,9 +49,12 @@ def all_end_well(site: Site, jobs: list[int]) -> None:
 
 
 def acts_no_more(old: Broker, new: Broker) -> None:
-    """The one that led has begun nothing since the other has begun something."""
-    first = new.ran()[0].time
-    late = [ran for ran in old.ran() if ran.time >= first]
+    """The one that led has begun nothing since the other has begun something: no command, and no
+    step with a gate or another file."""
+    first = new.acted()[0].time
+    before = [ran for ran in old.acted() if ran.time < first]
+    assert {ran.cluster == "" for ran in before} == {False, True}, "both are seen"
+    late = [ran for ran in old.acted() if ran.time >= first]
     assert not late, f"{late}\n{old.story()}"
 
 

@@ -7,7 +7,7 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import Site
+from tests.daemon.harness import Json, Site
 from tests.daemon.kinds import Simulated
 from tests.store.schemas import KEPT, lay
 
@@ -40,12 +40,22 @@ def go_on(site: Site, revision: str) -> None:
     assert new == max(job["job"] for job in (*jobs, *ended.values())) + 1
     for job in (new, held, *waiting):
         assert site.wait_end(job, "COMPLETED")["exit_code"] == 0, revision
-    for job in jobs:
-        # Their clusters are new ones, which know nothing of what ran in the older daemon's.
-        found = site.wait_end(job["job"])
-        assert found["state"] == "COMPLETED" or found["reason"], found
+    ran = [job for job in jobs if job["attempts"]]
+    assert len(ran) >= 3 and max(len(job["components"]) for job in ran) == 2, ran
+    for job in ran:
+        is_lost(site.wait_end(job["job"]), cancelled="cancelled by root" in job["reason"])
     site.wait_clean()
     assert site.stop() == 0
+
+
+def is_lost(job: Json, *, cancelled: bool) -> None:
+    """The clusters are new ones, which know nothing of what ran in the older daemon's: nobody may
+    say that it has ended well, nor run it again. What had been cancelled has ended as its user
+    wanted."""
+    expected = "CANCELLED" if cancelled else "FAILED"
+    assert (job["state"], job["attempts"], job["exit_code"]) == (expected, 1, None), job
+    why = "cancelled by root" if cancelled else "lost: its cluster no longer knows it"
+    assert job["reason"].endswith(why), job
 
 
 def test_an_older_daemon_refuses_a_newer_schema_and_changes_nothing(make_site: MakeSite) -> None:

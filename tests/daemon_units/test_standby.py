@@ -17,6 +17,7 @@ from metabroker.daemon.sharing import standby as standing
 from metabroker.daemon.sharing.rpc_client import RpcClient
 from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.daemon.sharing.standby import StandbyService
+from metabroker.service import queries
 from metabroker.store import Store
 from metabroker.store.requests import ANSWERED, ASKED
 from metabroker.submission.errors import SubmissionError
@@ -212,3 +213,52 @@ def test_who_waits_when_the_broker_ends_is_told(pair: Pair) -> None:
     future = pair.api.submit(ANNA, submission(str(pair.house.folder)))
     pair.client.stop()
     assert refused(lambda: future).failure is Failure.UNDECIDED
+
+
+def test_of_a_long_list_the_leader_is_asked_page_by_page_and_not_again_at_once(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "PAGE", 3)
+    pair.lead()
+    for _ in range(8):
+        pair.house.submit(processors=Processors(single=64), script=LONG)
+    asked: list[Any] = []
+    ask = pair.client.ask
+
+    def counted(name: str, who: Any, arguments: Any, seconds: float) -> Any:
+        asked.append(arguments["jobs"])
+        return ask(name, who, arguments, seconds)
+
+    monkeypatch.setattr(pair.client, "ask", counted)
+
+    def listed(**which: Any) -> list[tuple[int, int | None]]:
+        pages = read(pair.standby, "queue", **which)["jobs"]
+        if not isinstance(pages, list):
+            pages = pages.objects()
+        return [(job["job"], job["position"]) for job in pages]
+
+    there = read(pair.house.service, "queue")["jobs"].objects()
+    expected = [(job["job"], job["position"]) for job in there]
+    assert listed() == expected and expected[-1] == (8, 6)
+    assert asked == [[2, 3], [4, 5, 6], [7, 8]]
+    assert listed() == expected and listed(user="anna") == expected
+    assert len(asked) == 3
+    for job in range(8, 0, -1):
+        pair.house.answer(pair.house.api.cancel(ANNA, job))
+        pair.house.ended(job)
+
+
+def test_of_a_long_list_nobody_is_waited_for_more_than_once(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "PAGE", 1)
+    for _ in range(4):
+        pair.house.submit(processors=Processors(single=64), script=LONG)
+    asked: list[Any] = []
+    monkeypatch.setattr(pair.standby._places, "_ask", lambda jobs: asked.append(jobs))
+    found = read(pair.standby, "queue")["jobs"].objects()
+    assert ["no broker leads" in (job["reason"] or "") for job in found] == [False] + [True] * 3
+    assert asked == [[2]]
+    for job in range(4, 0, -1):
+        pair.house.answer(pair.house.api.cancel(ANNA, job))
+        pair.house.ended(job)

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import Arrived, ClusterUnreachable, Observed, Tick
+from metabroker.broker.events import Arrived, ClusterUnreachable, HoldJob, Observed, Tick
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.tokens import Ref
+from metabroker.runtime.asked import Ask
 from metabroker.runtime.turns import BATCH, CONFIRM, Question, Turns
 from metabroker.store import StoreUnavailable
 
@@ -129,3 +130,16 @@ def test_while_the_store_is_away_the_last_listing_of_each_cluster_is_kept(engine
         arrived,
         *last,
     ]
+
+
+def test_who_asks_of_an_array_with_very_many_tasks_has_most_of_a_turn(engine: Engine) -> None:
+    array = SimpleNamespace(array=SimpleNamespace(live=range(100_000)))
+    engine.broker.view = SimpleNamespace(jobs={7: array, 8: SimpleNamespace(array=None)})
+    turns = made(engine)
+    asked = [Ask(HoldJob(number, "u"), number, print) for number in (8, 8, 7, 7, 8)]
+    for ask in asked:
+        turns.add(ask)
+    turns.turn()
+    assert engine.turns == [asked[:3]]
+    turns.turn()
+    assert engine.turns[1:] == [asked[3:4]]

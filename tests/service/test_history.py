@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
 from metabroker.api.calls import BY_ROUTE, DEFAULT, LARGEST_PAGE, Asked
+from metabroker.api.pages import encoded
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import JobState
+from metabroker.service import queries
 from metabroker.service.queries import Queries
 from metabroker.store import Store
 from metabroker.store.ended import FIRST, Archived, What
@@ -87,14 +90,14 @@ def test_a_removed_job_is_said_to_be_no_longer_kept(store: Store) -> None:
     assert due is not None and len(due.jobs) == 3
     files = Archived("2026-11", "/var/archive", 1e9, 1e9, 3, 1, 3)
     store.ended.remove(What.JOB, due.jobs, files, None)
-    queries = Queries(store, lambda _rows: {}, no_lists)
+    reading = Queries(store, lambda _rows: {}, no_lists)
     with pytest.raises(ServiceError, match=r"job 2 is no longer kept.*2001-09-0") as refused:
-        queries.job(2)
+        reading.job(2)
     assert refused.value.failure is Failure.NOT_FOUND
     assert "/var/archive/2026-11.jsonl" in refused.value.advice
     with pytest.raises(ServiceError, match="there is no job 7"):
-        queries.job(7)
-    assert queries.job(4)["events_kept"]
+        reading.job(7)
+    assert reading.job(4)["events_kept"]
 
 
 def test_records_are_of_a_moment_by_the_clock_of_the_store(store: Store) -> None:
@@ -108,3 +111,28 @@ def test_a_job_whose_events_were_removed_says_so(store: Store) -> None:
     store.ended.remove(What.EVENTS, due.jobs, Archived("2026-11", "/a", 1.0, 1.0), None)
     told = Queries(store, lambda _rows: {}, no_lists).job(1)
     assert (told["events"], told["events_kept"], told["chdir"]) == ([], False, "/home/anna")
+
+
+def test_a_long_answer_is_made_some_jobs_at_a_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = asked(store, limit=4)
+    monkeypatch.setattr(queries, "PAGE", 3)
+    read: list[list[int]] = []
+    rows = store.jobs.rows
+
+    def counted(**which: Any) -> list[dict[str, Any]]:
+        read.append(list(which["ids"]))
+        return rows(**which)
+
+    monkeypatch.setattr(store.jobs, "rows", counted)
+    answer = asked(store, limit=4)
+    assert read == []
+    pieces = list(encoded(answer))
+    assert json.loads(b"".join(pieces)) == whole
+    assert read == [[2, 3, 4], [5]]
+
+
+def test_of_jobs_that_have_ended_records_keep_their_numbers_alone(store: Store) -> None:
+    asks = Queries(store, lambda _rows: {}, no_lists)
+    assert [each["job"] for each in asks.records(since=25.0)["jobs"]] == [3, 4, 5, 6]

@@ -16,7 +16,7 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.daemon.learning import Learning
-from metabroker.daemon.sharing.standby import _places
+from metabroker.daemon.sharing.places import places
 from metabroker.policy import Request
 from metabroker.prediction import conformal
 from metabroker.service import predictions, queries, reasons
@@ -100,7 +100,7 @@ def test_users_are_told_an_interval_everywhere(
 def test_a_stand_by_passes_on_what_the_leader_tells() -> None:
     start = {"earliest": 5.0, "likely": 6.0, "latest": 9.0, "confidence": 0.9}
     told = {"7": [0, "behind"], "8": [None, "held"], "starts": {"7": start}}
-    assert _places([7, 8], told) == {
+    assert places([7, 8], told) == {
         7: reasons.Waiting(0, "behind", start),
         8: reasons.Waiting(None, "held"),
     }

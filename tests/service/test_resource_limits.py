@@ -74,5 +74,5 @@ def test_from_the_configuration() -> None:
         "clusters: {lab: {system: simulated, processors: 32}}\n"
     )
     assert build.shares(config) == ResourceLimits(
-        ResourceLimit(waiting=3, coallocated=2), ResourceLimit(processors=9)
+        ResourceLimit(waiting=3, coallocated=2), ResourceLimit(processors=9), 100_000
     )

@@ -238,6 +238,8 @@ class Line:
         """Why the job may not start there now, though it has come up; "": it may."""
         if self.unread.of(job) is not None:
             return "another one of its siblings may have started: nobody has read its records yet"
+        if self._state.owes(job):
+            return "something was asked of its array that is to be done before it starts"
         if self._state.ledger.drained(cluster):
             return "its cluster is drained"
         may_start = self._queues.scheduler_view.may_start(job.seq, cluster, now)

@@ -20,18 +20,17 @@ from metabroker.service.queries import (
     Row,
     unavailable,
 )
-from metabroker.service.reasons import Waiting
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
 from metabroker.submission.wire import from_wire, to_wire
 
 from .background import Background
+from .places import LeaderPlaces, StandbyListing, places
 from .rpc_client import RpcClient
 
 PATIENCE = 2.0  # seconds for what only the broker that leads knows
 _GRACE = 10.0  # seconds that a change waits for a leader, after the last one's lease has run out
 _LOOK = 0.5  # seconds between two looks for jobs that have ended
-_UNTOLD = "this broker is a stand-by, and no broker leads now: where it waits is not known"
 
 
 class CurrentService:
@@ -60,6 +59,7 @@ class StandbyService:
         self._store = store
         self._queries = Queries(store, self._asked_places, self._listing, clock)
         self._client = client
+        self._places = LeaderPlaces(self._asked_of)
         self._clock = clock
         self._own = own
         self._lease = lease
@@ -158,10 +158,14 @@ class StandbyService:
         waiting = [row["id"] for row in rows if row["state"] == "QUEUED"]
         if not waiting:
             return {}
-        return _places(waiting, self._asked("places", jobs=waiting))
+        return places(waiting, self._asked_of(waiting))
 
-    def _listing(self) -> _Listing:
-        return _Listing(self._asked("places", jobs=None))
+    def _asked_of(self, jobs: Sequence[int]) -> Json | None:
+        found: Json | None = self._asked("places", jobs=list(jobs))
+        return found
+
+    def _listing(self) -> StandbyListing:
+        return StandbyListing(self._places)
 
     def _asked(self, name: str, **arguments: Any) -> Any:
         """What the broker that leads says; None where it says nothing in time."""
@@ -173,35 +177,6 @@ class StandbyService:
             if error.failure in (Failure.UNAVAILABLE, Failure.UNDECIDED):
                 return None
             raise
-
-
-class _Listing:
-    """See `metabroker.service.queries.Listing`; what the broker that leads says is asked for at
-    once. None: it says nothing."""
-
-    def __init__(self, told: Json | None) -> None:
-        self._told = told
-
-    def places(self, rows: Sequence[Row]) -> Places:
-        """Of those that wait."""
-        return _places([row["id"] for row in rows if row["state"] == "QUEUED"], self._told)
-
-    def texts(self, _numbers: Sequence[int]) -> dict[int, bytes]:
-        """All are read from the store."""
-        return {}
-
-
-def _places(waiting: Sequence[int], told: Json | None) -> Places:
-    """Of these jobs, by what the broker that leads says; None: it says nothing."""
-    if told is None:
-        return {number: Waiting(None, _UNTOLD) for number in waiting}
-    named = {number: told.get(str(number)) for number in waiting}
-    starts = told.get("starts", {})
-    return {
-        number: Waiting(place[0], place[1], starts.get(str(number)))
-        for number, place in named.items()
-        if place is not None
-    }
 
 
 class CompletionWatcher(Background):

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0019"
-down_revision = "0018"
+revision = "0020"
+down_revision = "0019"
 
 LIVE = sa.text("state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT')")
 

@@ -23,6 +23,7 @@ from metabroker.submission.shape import Shape
 from .backlog import Contain
 from .demand import Demand
 from .events import TellLinks
+from .holdings import Holdings
 from .horizon import Horizon
 from .job import Component, Job, NewJob
 from .links import groups
@@ -69,8 +70,11 @@ class Queues:
         self.scheduler = scheduler
         self.scheduler_view = SchedulerView(scheduler)
         self.horizon = Horizon(state.settings, state.ledger)
-        self.refusals = Refusals(state.settings, self.horizon.ahead)
-        self.held_back = HeldBack()
+        self.held_back = HeldBack(Holdings(state.settings, state.ledger))
+        self.refusals = Refusals(
+            state.settings,
+            lambda job, now: self.held_back.barred(job).union(self.horizon.ahead(job, now)),
+        )
         self.changed = False
         self.wait_for_nodes = False
         self.next_seq = 1
@@ -254,13 +258,14 @@ class Queues:
         self.changed = True
 
     def placed(self, job: Job) -> None:
-        """The policy has taken it out of its queue."""
+        """It waits no more: the policy has taken it out of its queue, or it has left that."""
         self._demand.remove(job.id)
 
     def ended(self, job: Job) -> None:
         """Forget an ended job; what clusters still hold of it is kept apart."""
         self._state.outbox.changed(job)
         self.refusals.forget(job.id)
+        self.held_back.forget(job)
         del self._state.jobs[job.id]
 
     def can_go(self, job: Job, barred: frozenset[int] | None = None) -> bool:

@@ -32,7 +32,8 @@ from .states import Cause, Step
 
 CanGo = Callable[[Job, frozenset[int]], bool]
 Ahead = Callable[[Job, float], Iterable[int]]
-"""The clusters that have too little for as long as a job takes (see `horizon`)."""
+"""The clusters that have too little for as long as a job takes (see `horizon`), or in which it
+would hold more than its limits let it (see `resource_limits`)."""
 
 _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
 _SEVERAL = 2  # users whom a cluster denies, and accepts nobody meanwhile: it is not their matter

@@ -53,7 +53,7 @@ class Requests:
             self._standing.update(self._state.outbox.jobs.values())
         beyond = held_back.refusal(new, self._queues.queue_of(new), self._standing.count)
         if beyond is not None:
-            raise refused(beyond, self._state.settings.clusters)
+            raise refused(beyond, new, self._state.settings.clusters)
 
     def count(self, changed: Collection[Job]) -> None:
         """A turn ends, in which these jobs may have changed."""
@@ -94,6 +94,7 @@ class Requests:
             split=new.split,
             inputs=new.inputs,
             joins=new.joins,
+            nodes=new.nodes,
             array=None if new.array is None else Array(new.array.tasks, new.array.most, each=each),
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )

@@ -1,5 +1,10 @@
 """How much the jobs of one user, or of one queue, may have at a time.
 
+Processors count as they are held; where nodes are given whole that differs by cluster (`holdings`).
+A cluster in which a job would hold too much is none for it (`barred`), and another one may be: at
+once, where it would be too much even alone; beside what else is in use once the policy has placed
+it there, until less of that is in use.
+
 Jobs beyond a limit wait here, outside of the policy's sight, in the order of joining; so where no
 limit is configured nothing is decided otherwise than without this module. What is in use is not
 counted along, but computed again from what the saga holds, so that it cannot go wrong.
@@ -13,12 +18,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from .holdings import Holdings
 from .job import Component, Job, NewJob
+from .refusals import CanGo
 from .rejected import Rejected
 from .settings import ClusterSettings
 from .states import JobState
 from .tokens import Ref
 
+WHOLE = "it would be given whole nodes"
 Key = tuple[str, str | int]
 """Whose limit it is: ("user", name) or ("queue", index)."""
 
@@ -59,16 +67,19 @@ class ResourceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Why a job must wait, or is refused: whose limit, of what, what is had, and the most."""
+    """Why a job must wait, or is refused: whose limit, of what, what is had, the most, and how many
+    processors the job would hold."""
 
     key: Key
     measure: Resource
     have: int
     most: int
+    held: int = 0
 
-    def never(self, processors: int) -> bool:
-        """Whether a job of so many processors could not start even alone."""
-        return self.measure is Resource.PROCESSORS and processors > self.most
+    @property
+    def never(self) -> bool:
+        """Whether the job could not start even alone."""
+        return self.measure is Resource.PROCESSORS and self.held > self.most
 
 
 @dataclass(slots=True)
@@ -94,8 +105,11 @@ class HeldBack:
     """The limits, and the jobs that wait for one. `jobs`: those, by number; `more`: whether more of
     them might have been let through the last time."""
 
-    def __init__(self) -> None:
+    def __init__(self, holdings: Holdings) -> None:
+        self.holdings = holdings
         self.limits = ResourceLimits()
+        self._away: dict[Key, dict[int, frozenset[int]]] = {}  # clusters, by job, by whose limit
+        self._fits: dict[Key, int] = {}  # what may be in use for one of them to fit there
         self.more = False
         self._never: list[Job] = []  # by limits that were lowered since; they keep nobody back
         self.jobs: dict[int, Job] = {}
@@ -103,31 +117,136 @@ class HeldBack:
         # which those that do not wait here any more are passed over.
         self._lines: dict[tuple[str, int, bool], list[tuple[int, int]]] = {}
 
+    def usage(self, jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> Usage:
+        """What the components that claim something hold, of jobs that have not ended; nothing,
+        where no job has to wait for a limit."""
+        usage, seen = Usage(), set[int]()
+        for components in live if self.limits.hold_back else ():
+            for component in components.values():
+                job = jobs.get(component.ref.job)
+                if job is not None:
+                    held = self.holdings.of(component, job)
+                    usage.add(job, held, int(job.id not in seen))
+                    seen.add(job.id)
+        return usage
+
+    @property
+    def keeps(self) -> bool:
+        """Whether any job waits for a limit, or for other clusters because of one."""
+        return bool(self.jobs or self._away)
+
     def refusal(self, new: NewJob, queue: int, waiting: Mapping[Key, int]) -> Beyond | None:
         """Why a new job cannot be taken: too many wait, or it is beyond a limit by itself."""
-        total, jobs = sum(new.request.sizes), 1 if new.array is None else len(new.array.tasks)
+        jobs = 1 if new.array is None else len(new.array.tasks)
+        held = self.holdings.lightest(new, certain=True)
         for key, limit in self._of(new.user, queue):
             if limit.waiting is not None and waiting[key] + jobs > limit.waiting:
                 return Beyond(key, Resource.WAITING, waiting[key], limit.waiting)
-            if limit.processors is not None and total > limit.processors:
-                return Beyond(key, Resource.PROCESSORS, 0, limit.processors)
+            if limit.processors is not None and held > limit.processors:
+                return Beyond(key, Resource.PROCESSORS, 0, limit.processors, held)
         return None
 
-    def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
-        """Why a job may not start beside what is in use."""
-        total, single = sum(job.request.sizes), job.alone
+    def beyond(
+        self,
+        job: Job | NewJob,
+        queue: int,
+        usage: Usage,
+        placement: Sequence[int] | None = None,
+        counted: int = 0,
+    ) -> Beyond | None:
+        """Why a job may not start in these clusters (None: wherever it would hold the least) beside
+        what is in use. `counted`: processors that count there for it already."""
+        held, single = self.weight(job, placement), job.alone
         for key, limit in self._of(job.user, queue):
             have = usage.processors[key]
-            if limit.processors is not None and have + total > limit.processors:
-                return Beyond(key, Resource.PROCESSORS, have, limit.processors)
+            if limit.processors is not None and have - counted + held > limit.processors:
+                return Beyond(key, Resource.PROCESSORS, have, limit.processors, held)
             have = usage.coallocated[key]
             if limit.coallocated is not None and not single and have >= limit.coallocated:
-                return Beyond(key, Resource.COALLOCATED, have, limit.coallocated)
+                return Beyond(key, Resource.COALLOCATED, have, limit.coallocated, held)
         return None
+
+    def weight(self, job: Job | NewJob, placement: Sequence[int] | None = None) -> int:
+        """The processors that it would hold in these clusters; None: where that is the least."""
+        if placement is None:
+            return self.holdings.lightest(job)
+        return self.holdings.placed(job, placement)
+
+    # --- clusters that are none for a job -----------------------------------------------------
+
+    def barred(self, job: Job | NewJob) -> frozenset[int]:
+        """The clusters in which it would hold more than its limits let it."""
+        limits = (self.limits.per_user.processors, self.limits.per_queue.processors)
+        most = min((limit for limit in limits if limit is not None), default=None)
+        if most is None or self.holdings.as_asked(job):
+            return frozenset()
+        held = self.holdings.by_cluster(job)
+        found = frozenset(cluster for cluster, processors in held.items() if processors > most)
+        if isinstance(job, Job) and self._away:
+            for key in keys(job.user, job.queue):
+                found |= self._away.get(key, {}).get(job.id, frozenset())
+        return found
+
+    def too_heavy(self, job: Job | NewJob, queue: int, usage: Usage) -> dict[int, Beyond]:
+        """In which clusters a component would make the job hold too much beside what is in use."""
+        found = {}
+        for cluster, held in self.holdings.by_cluster(job).items():
+            for key, limit in self._of(job.user, queue):
+                have = usage.processors[key]
+                if limit.processors is not None and have + held > limit.processors:
+                    found[cluster] = Beyond(key, Resource.PROCESSORS, have, limit.processors, held)
+        return found
+
+    def heaviest(
+        self, job: Job | NewJob, queue: int, usage: Usage, placement: Sequence[int]
+    ) -> frozenset[int]:
+        """Of these clusters the one that it is to be kept away from; none: it may start there."""
+        if self.beyond(job, queue, usage, placement) is None:
+            return frozenset()
+        found = self.holdings.heaviest(job, placement)
+        return frozenset() if found is None else frozenset({found})
+
+    def keep_away(
+        self,
+        job: Job,
+        placement: Sequence[int],
+        beyond: Beyond,
+        usage: Usage,
+        can_go: CanGo,
+    ) -> bool:
+        """Whether a job that is `beyond` a limit in these clusters may be within it in others. If
+        so, it is kept away from the one in which it would hold the most beyond what it asks for,
+        until so little is in use that it may go there."""
+        heaviest = self.holdings.heaviest(job, placement)
+        if heaviest is None or self.beyond(job, job.queue, usage) is not None:
+            return False
+        if not can_go(job, job.excluded | self.barred(job) | {heaviest}):
+            return False
+        jobs = self._away.setdefault(beyond.key, {})
+        jobs[job.id] = jobs.get(job.id, frozenset()) | {heaviest}
+        fits = beyond.most - beyond.held
+        self._fits[beyond.key] = max(fits, self._fits.get(beyond.key, fits))
+        return True
+
+    def eased(self, usage: Usage) -> bool:
+        """Whether jobs that were kept away from clusters need not be any more."""
+        eased = [key for key, fits in self._fits.items() if usage.processors[key] <= fits]
+        for key in eased:
+            del self._away[key], self._fits[key]
+        return bool(eased)
+
+    def forget(self, job: Job) -> None:
+        """It has started, or ended."""
+        for key in keys(job.user, job.queue) if self._away else ():
+            self._away.get(key, {}).pop(job.id, None)
+
+    # --- who waits ----------------------------------------------------------------------------
 
     def change(self, limits: ResourceLimits) -> None:
         """Go by these limits from now on."""
         self.limits = limits
+        self._away.clear()
+        self._fits.clear()
         never, self._never = self._never, []
         for job in never:
             if self.jobs.get(job.id) is job:
@@ -167,16 +286,15 @@ class HeldBack:
             if any((key, kind) in shut for key in keys(user, queue) for kind in kinds):
                 continue
             job = self.jobs[number]
-            total = sum(job.request.sizes)
             beyond = self.beyond(job, queue, usage)
-            if beyond is not None and not beyond.never(total):
+            if beyond is not None and not beyond.never:
                 shut.add((beyond.key, beyond.measure is Resource.COALLOCATED))
                 continue
             looked_at += 1
             heapq.heappop(self._lines[of])
             if beyond is None:
                 del self.jobs[number]
-                usage.add(job, total, 1)
+                usage.add(job, self.weight(job), 1)
                 through.append(job)
             else:
                 self._never.append(job)
@@ -198,19 +316,6 @@ class HeldBack:
     def _of(self, user: str, queue: int) -> Iterator[tuple[Key, ResourceLimit]]:
         limits = (self.limits.per_user, self.limits.per_queue)
         return zip(keys(user, queue), limits, strict=True)
-
-
-def in_use(jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> Usage:
-    """What the components that claim something use, of jobs that have not ended."""
-    usage = Usage()
-    seen: set[int] = set()
-    for components in live:
-        for component in components.values():
-            job = jobs.get(component.ref.job)
-            if job is not None:
-                usage.add(job, component.processors, int(job.id not in seen))
-                seen.add(job.id)
-    return usage
 
 
 class Standing:
@@ -242,7 +347,7 @@ class Standing:
                     count[key] += many
 
 
-def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
+def refused(beyond: Beyond, new: NewJob, clusters: Sequence[ClusterSettings]) -> Rejected:
     """What a user is told whose job is beyond a limit."""
     kind, _ = beyond.key
     limit = f"limits.per_{kind}.{beyond.measure.value}"
@@ -251,6 +356,13 @@ def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
             f"{whose(beyond.key, clusters)} has {beyond.have} jobs waiting, and at most "
             f"{beyond.most} are allowed ({limit})",
             "wait until some have started, or cancel some",
+        )
+    if beyond.held > new.request.total:
+        return Rejected(
+            f"the request can never run: {whose(beyond.key, clusters)} may have {beyond.most} "
+            f"processors at a time ({limit}), and it would hold at least {beyond.held}, since "
+            f"{WHOLE}",
+            "ask for fewer nodes, or for processors of nodes that others may share",
         )
     return Rejected(
         f"the request can never run: {whose(beyond.key, clusters)} may have {beyond.most} "

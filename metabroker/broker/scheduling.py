@@ -16,7 +16,7 @@ from .job import Job
 from .line_up import LineUp
 from .planning import Planning
 from .queues import Queues
-from .resource_limits import Usage, in_use
+from .resource_limits import Usage
 from .saga import Saga
 from .state import BrokerState
 
@@ -74,9 +74,7 @@ class Scheduling:
 
     def usage(self) -> Usage:
         """What is in use, as far as limits need it."""
-        if not self._queues.held_back.limits.hold_back:
-            return Usage()
-        return in_use(self._state.jobs, self._saga.claims.live)
+        return self._queues.held_back.usage(self._state.jobs, self._saga.claims.live)
 
     def _passes(self, now: float, contested: tuple[int, ...]) -> bool:
         """Passes of the policy; whether another may start more, in the next turn."""
@@ -131,7 +129,9 @@ class Scheduling:
         queues.placed(job)
         self._saga.line.leave(job, "it starts elsewhere", now)
         self._saga.attempts.begin(job, placement, now)
-        usage.add(job, sum(component.processors for component in job.components), 1)
+        queues.held_back.forget(job)
+        holdings = queues.held_back.holdings
+        usage.add(job, sum(holdings.of(component, job) for component in job.components), 1)
 
     def _waits(
         self,
@@ -146,8 +146,11 @@ class Scheduling:
         if self._outdated:
             self._keep_back()
             return lambda job: queues.join(job, now)
-        if queues.held_back.beyond(job, job.queue, usage) is not None:
+        beyond = queues.held_back.beyond(job, job.queue, usage, placement)
+        if beyond is not None:
             self._keep_back()
+            if queues.held_back.keep_away(job, placement, beyond, usage, queues.can_go):
+                return lambda job: queues.join_anew(job, now)
             return queues.held_back.add
         if not self._may_be_sent(job, placement, now):
             self._keep_back()
@@ -201,8 +204,11 @@ class Scheduling:
                 self._rechecks.add(queues.scheduler_view.keys(queue))
             self._rechecks.add(queues.scheduler_view.aside())
             refusals.look_again()
+        usage = self.usage()
+        if queues.held_back.eased(usage):
+            refusals.look_again()
         if queues.held_back.jobs:
-            self._join(queues.held_back.let_through(self.usage(), most), now)
+            self._join(queues.held_back.let_through(usage, most), now)
             more = queues.held_back.more
         if refusals.due(now):
             self._rechecks.add(refusals.detours)

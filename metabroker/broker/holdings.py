@@ -19,13 +19,18 @@ from .ledger import Ledger
 from .observation import NodeKind
 from .settings import Settings
 
+_ANY = 10**9  # a cluster that was never seen may be of any size
+_MOST_TRIES = 2000  # of putting components into clusters
+
 
 class Holdings:
-    """What jobs hold, and would hold, by cluster."""
+    """What jobs hold, and would hold, by cluster. `apart`: the policy puts the components of an
+    unordered job into different clusters."""
 
     def __init__(self, settings: Settings, ledger: Ledger) -> None:
         self._settings = settings
         self._ledger = ledger
+        self.apart = False
         self._whole = any(cluster.unit > 1 or cluster.whole for cluster in settings.clusters)
 
     def as_asked(self, job: Job | NewJob) -> bool:
@@ -108,18 +113,28 @@ class Holdings:
         what it holds at least in each."""
         if self.as_asked(job):
             return job.request.total
-        return sum(self._lightest(job, certain=certain))
+        weigh, request = self.at_least if certain else self.would, job.request
+        if request.single or request.clusters is not None:
+            return sum(self._lightest(job, certain=certain))
+        weights = [
+            sorted((weigh(cluster, size, job), cluster) for cluster in self._open(job, size))
+            for size in request.sizes
+        ]
+        rooms = [entry.processors or _ANY for entry in self._ledger.entries]
+        found = _cheapest(weights, rooms, apart=self.apart)
+        return found or sum(self._lightest(job, certain=certain))
 
-    def by_cluster(self, job: Job | NewJob) -> dict[int, int]:
+    def by_cluster(self, job: Job | NewJob, *, certain: bool = False) -> dict[int, int]:
         """What it holds with its smallest component in each cluster, and the others where they hold
-        the least; {}: it has no choice, or holds in all of them what it asks for."""
+        the least; {}: it has no choice, or holds in all of them what it asks for. `certain`: by
+        what it holds at least in each."""
         if self.as_asked(job) or job.request.clusters is not None or _in_parts(job):
             return {}
-        each, sizes = self._lightest(job), job.request.sizes
+        each, sizes = self._lightest(job, certain=certain), job.request.sizes
         smallest = min(range(len(sizes)), key=sizes.__getitem__)
         others = sum(each) - each[smallest]
-        clusters = range(len(self._settings.clusters))
-        return {c: others + self.would(c, sizes[smallest], job) for c in clusters}
+        weigh, clusters = self.at_least if certain else self.would, len(self._settings.clusters)
+        return {c: others + weigh(c, sizes[smallest], job) for c in range(clusters)}
 
     def heaviest(self, job: Job | NewJob, placement: Sequence[int]) -> int | None:
         """Of these clusters the one in which it may hold the most beyond what it asks for; None: it
@@ -155,6 +170,36 @@ class Holdings:
     def _has_nodes(self, cluster: int, shape: Shape) -> bool:
         known = self._ledger.entries[cluster].nodes
         return not (shape and known) or any(nodes.tasks_on(kind, shape) for kind in known)
+
+
+def _cheapest(weights: list[list[tuple[int, int]]], rooms: list[int], *, apart: bool) -> int:
+    """What components hold together at least that fit into clusters with so much room (`apart`: one
+    into each); of each its weights and their clusters, the least first. 0: they do not fit, or it
+    is too much to find out."""
+    weights = sorted(weights, key=lambda of: of[-1:], reverse=True)
+    left = [0]  # what those from each on hold at least
+    for of in reversed(weights):
+        left.append(left[-1] + (of[0][0] if of else _ANY))
+    left.reverse()
+    best, tries = _ANY, _MOST_TRIES
+
+    def put(index: int, total: int) -> None:
+        nonlocal best, tries
+        if index == len(weights):
+            best = min(best, total)
+            return
+        for weight, cluster in weights[index]:
+            if total + weight + left[index + 1] >= best or tries <= 0:
+                return
+            room = rooms[cluster]
+            if room >= weight:
+                tries -= 1
+                rooms[cluster] = 0 if apart else room - weight
+                put(index + 1, total + weight)
+                rooms[cluster] = room
+
+    put(0, 0)
+    return best if best < _ANY and tries > 0 else 0
 
 
 def _in_parts(job: Job | NewJob) -> bool:

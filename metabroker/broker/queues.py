@@ -86,6 +86,9 @@ class Queues:
         self._costs = Costs(state.settings, state.links)
         self._demand = Demand(len(state.settings.clusters))
         scheduler.give_whole([cluster.unit for cluster in state.settings.clusters])
+        pair, sizes = Request((1, 1)), [_ANY, *(0 for _ in state.settings.clusters[1:])]
+        apart = not scheduler.ever_fits(pair, scheduler.queue_of(pair, 0), sizes)
+        self.held_back.holdings.apart = apart
 
     # --- joining and leaving ------------------------------------------------------------------
 
@@ -250,6 +253,7 @@ class Queues:
         """It goes to these clusters by another way than a pass, wherever it waits here: it has come
         up first in a cluster's own queue, or is planned."""
         waits = job.id in self.scheduler
+        self.held_back.forget(job)
         self.scheduler.remove(job.id, tuple(clusters), job.seq)
         if not waits:
             self.withdraw(job)
@@ -258,7 +262,7 @@ class Queues:
         self.changed = True
 
     def placed(self, job: Job) -> None:
-        """It waits no more: the policy has taken it out of its queue, or it has left that."""
+        """The policy has taken it out of its queue."""
         self._demand.remove(job.id)
 
     def ended(self, job: Job) -> None:

@@ -109,6 +109,7 @@ class HeldBack:
         self.holdings = holdings
         self.limits = ResourceLimits()
         self._away: dict[Key, dict[int, frozenset[int]]] = {}  # clusters, by job, by whose limit
+        self._found: dict[int, Beyond] = {}  # of those that the policy would start nowhere else
         self._fits: dict[Key, int] = {}  # what may be in use for one of them to fit there
         self.more = False
         self._never: list[Job] = []  # by limits that were lowered since; they keep nobody back
@@ -156,15 +157,22 @@ class HeldBack:
     ) -> Beyond | None:
         """Why a job may not start in these clusters (None: wherever it would hold the least) beside
         what is in use. `counted`: processors that count there for it already."""
-        held, single = self.weight(job, placement), job.alone
+        least, single = self.weight(job, placement), job.alone
+        found = self._found.get(job.id) if placement is None and isinstance(job, Job) else None
         for key, limit in self._of(job.user, queue):
-            have = usage.processors[key]
+            have, held = usage.processors[key], least
+            if found is not None and found.key == key and not found.never:
+                held = max(held, found.held)
             if limit.processors is not None and have - counted + held > limit.processors:
                 return Beyond(key, Resource.PROCESSORS, have, limit.processors, held)
             have = usage.coallocated[key]
             if limit.coallocated is not None and not single and have >= limit.coallocated:
-                return Beyond(key, Resource.COALLOCATED, have, limit.coallocated, held)
+                return Beyond(key, Resource.COALLOCATED, have, limit.coallocated, least)
         return None
+
+    def found(self, job: Job | NewJob) -> Beyond | None:
+        """The limit that it was beyond wherever the policy would have started it last."""
+        return self._found.get(job.id) if isinstance(job, Job) else None
 
     def weight(self, job: Job | NewJob, placement: Sequence[int] | None = None) -> int:
         """The processors that it would hold in these clusters; None: where that is the least."""
@@ -187,10 +195,13 @@ class HeldBack:
                 found |= self._away.get(key, {}).get(job.id, frozenset())
         return found
 
-    def too_heavy(self, job: Job | NewJob, queue: int, usage: Usage) -> dict[int, Beyond]:
-        """In which clusters a component would make the job hold too much beside what is in use."""
+    def too_heavy(
+        self, job: Job | NewJob, queue: int, usage: Usage, *, certain: bool = False
+    ) -> dict[int, Beyond]:
+        """In which clusters a component would make the job hold too much beside what is in use;
+        `certain`: whichever nodes it is given."""
         found = {}
-        for cluster, held in self.holdings.by_cluster(job).items():
+        for cluster, held in self.holdings.by_cluster(job, certain=certain).items():
             for key, limit in self._of(job.user, queue):
                 have = usage.processors[key]
                 if limit.processors is not None and have + held > limit.processors:
@@ -221,6 +232,8 @@ class HeldBack:
         if heaviest is None or self.beyond(job, job.queue, usage) is not None:
             return False
         if not can_go(job, job.excluded | self.barred(job) | {heaviest}):
+            self.forget(job)
+            self._found[job.id] = beyond
             return False
         jobs = self._away.setdefault(beyond.key, {})
         jobs[job.id] = jobs.get(job.id, frozenset()) | {heaviest}
@@ -237,6 +250,7 @@ class HeldBack:
 
     def forget(self, job: Job) -> None:
         """It has started, or ended."""
+        self._found.pop(job.id, None)
         for key in keys(job.user, job.queue) if self._away else ():
             self._away.get(key, {}).pop(job.id, None)
 
@@ -246,6 +260,7 @@ class HeldBack:
         """Go by these limits from now on."""
         self.limits = limits
         self._away.clear()
+        self._found.clear()
         self._fits.clear()
         never, self._never = self._never, []
         for job in never:

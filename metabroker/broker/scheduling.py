@@ -16,7 +16,7 @@ from .job import Job
 from .line_up import LineUp
 from .planning import Planning
 from .queues import Queues
-from .resource_limits import Usage
+from .resource_limits import Beyond, Usage
 from .saga import Saga
 from .state import BrokerState
 
@@ -149,7 +149,7 @@ class Scheduling:
         beyond = queues.held_back.beyond(job, job.queue, usage, placement)
         if beyond is not None:
             self._keep_back()
-            if queues.held_back.keep_away(job, placement, beyond, usage, queues.can_go):
+            if self._would_do(job, placement, beyond, usage, now):
                 return lambda job: queues.join_anew(job, now)
             return queues.held_back.add
         if not self._may_be_sent(job, placement, now):
@@ -166,6 +166,23 @@ class Scheduling:
             queues.wait_for_nodes = queues.wait_for_nodes or bool(job.shape)
             return self._step_back
         return None
+
+    def _would_do(
+        self, job: Job, placement: Sequence[int], beyond: Beyond, usage: Usage, now: float
+    ) -> bool:
+        """Whether other clusters would do for one that would hold too much in these. Where the
+        policy puts it only into such in which that is so even alone, it tries again in a while:
+        nobody is to wait for it."""
+        queues, held_back = self._queues, self._queues.held_back
+        if held_back.keep_away(job, placement, beyond, usage, queues.can_go):
+            return True
+        if not beyond.never or held_back.beyond(job, job.queue, Usage()) is not None:
+            return False
+        until = now + self._state.settings.limit_most
+        for cluster in set(placement):
+            queues.refusals.pause(job, cluster, until)
+        queues.retry_at(until)
+        return True
 
     def _step_back(self, job: Job) -> None:
         self._queues.stepped_back[job.id] = job

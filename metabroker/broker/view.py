@@ -285,6 +285,10 @@ class ViewAt:
         is in use, or even alone; and beyond which limit."""
         return self._queues.held_back.too_heavy(job, queue, usage)
 
+    def found_beyond(self, job: Job | NewJob) -> Beyond | None:
+        """The limit that it was beyond wherever the policy would have started it last."""
+        return self._queues.held_back.found(job)
+
     def as_asked(self, job: Job | NewJob) -> bool:
         """Whether a job holds in every cluster what it asks for."""
         return self._queues.held_back.holdings.as_asked(job)

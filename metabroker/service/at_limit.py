@@ -32,6 +32,11 @@ def words(view: BrokerView, at: ViewAt, job: Job | NewJob, queue: int, usage: Us
         for cluster, beyond in found.items()
         if cluster not in barred
     ]
+    last = at.found_beyond(job)
+    if last is not None and not told:
+        told.append(
+            f"where it was to start it would hold {last.held} (whole nodes); {_in_use(view, last)}"
+        )
     return "; ".join(told)
 
 

@@ -34,9 +34,8 @@ def words(view: BrokerView, at: ViewAt, job: Job | NewJob, queue: int, usage: Us
     ]
     last = at.found_beyond(job)
     if last is not None and not told:
-        told.append(
-            f"where it was to start it would hold {last.held} (whole nodes); {_in_use(view, last)}"
-        )
+        where = f"where it was to start it would hold {last.held} processors (whole nodes)"
+        told.append(f"{where}, and {_in_use(view, last)}")
     return "; ".join(told)
 
 

@@ -28,6 +28,7 @@ from metabroker.submission.shape import Shape
 from metabroker.submission.tasks import parse_array
 
 from .bench import Bench
+from .planned import Site
 
 Kinds = Mapping[str, tuple[NodeKind, ...]]
 ALONE = Shape(exclusive=True)
@@ -287,3 +288,45 @@ def test_in_line_it_counts_as_where_it_would_hold_the_most(made: list[House]) ->
     it.it.broker.limit(ResourceLimits(ResourceLimit(processors=60)))
     it.it.handle(Arrived(there.ref, "node"))
     assert there not in first.line and not first.components
+
+
+def test_what_the_policy_could_start_only_above_the_limit_is_refused(made: list[House]) -> None:
+    sizes = {"delft": 64, "leiden": 64, "lab": 8}
+    it = house(made, sizes, {}, 16, units={"delft": 8, "leiden": 8})
+    with pytest.raises(Rejected, match="would hold at least 17"):
+        it.submit(3, 1, 3)  # in three clusters
+    assert it.submit(3, 3).components and it.used() == 16
+    assert not it.submit(3).components
+
+
+def test_who_is_put_above_the_limit_again_and_again_keeps_nobody_back(made: list[House]) -> None:
+    """All four would be within it in one order, which Worst Fit does not find."""
+    sizes = {"delft": 32, "leiden": 24, "lab": 8, "utrecht": 32}
+    units = {"delft": 2, "leiden": 2, "lab": 4, "utrecht": 4}
+    limits = ResourceLimits(per_queue=ResourceLimit(processors=24))
+    it = house(made, sizes, {}, 0, limits=limits, units=units)
+    stuck = it.submit(5, 5, 3, 8)
+    assert not stuck.components and not it.held_back()
+    later = it.submit(8, user="bob")
+    assert later.components
+    it.it.broker.limit(ResourceLimits(per_queue=ResourceLimit(processors=40)))
+    it.it.ticks(100)
+    it.look()
+    assert stuck.components and it.used() <= 32
+
+
+def test_a_plan_counts_as_what_it_will_hold() -> None:
+    site = Site(3)
+    units = (16, 16, 1)
+    clusters = zip(site.bench.settings.clusters, units, strict=True)
+    whole = tuple(replace(cluster, unit=unit) for cluster, unit in clusters)
+    site.bench.settings = replace(site.bench.settings, clusters=whole)
+    site.bench.shares = ResourceLimits(ResourceLimit(processors=30))
+    site.bench.broker = site.bench._new()
+    site.look()
+    job = site.submit(8, 8)
+    site.pass_time(30)
+    site.reserve_all()
+    assert sorted(component.processors for component in job.components) == [8, 16]
+    assert site.bench.broker.view.usage().processors["user", "ann"] == 24
+    site.bench.close()

@@ -114,7 +114,7 @@ class Holdings:
         if self.as_asked(job):
             return job.request.total
         weigh, request = self.at_least if certain else self.would, job.request
-        if request.single or request.clusters is not None:
+        if request.single or request.clusters is not None or _in_parts(job):
             return sum(self._lightest(job, certain=certain))
         weights = [
             sorted((weigh(cluster, size, job), cluster) for cluster in self._open(job, size))
@@ -203,5 +203,5 @@ def _cheapest(weights: list[list[tuple[int, int]]], rooms: list[int], *, apart: 
 
 
 def _in_parts(job: Job | NewJob) -> bool:
-    """Whether it is the policy's to say in how many components it is."""
-    return job.split is not None and job.request.single
+    """Whether it is the policy's to say in how many components it is; also where it has."""
+    return job.split is not None and job.request.clusters is None

@@ -18,7 +18,7 @@ from metabroker.broker.events import (
     SubmitJob,
     Submitted,
 )
-from metabroker.broker.job import Job, NewJob
+from metabroker.broker.job import Job, NewJob, Split
 from metabroker.broker.observation import NodeKind, Snapshot
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
@@ -330,3 +330,20 @@ def test_a_plan_counts_as_what_it_will_hold() -> None:
     assert sorted(component.processors for component in job.components) == [8, 16]
     assert site.bench.broker.view.usage().processors["user", "ann"] == 24
     site.bench.close()
+
+
+def test_one_that_the_policy_splits_waits_for_clusters_in_which_it_is_light(
+    made: list[House],
+) -> None:
+    """Though only one job is handled in a turn, and each time it is put above its limit."""
+    sizes, units = {"delft": 8, "leiden": 16, "lab": 8}, {"delft": 2, "lab": 8}
+    it = house(made, sizes, {}, 23, units=units, policy="MULTI-SITE", slice=1)
+    other = it.submit(4, user="bob", clusters=(0,))
+    job = it.submit(22, split=Split(parts=3))
+    for _ in range(20):
+        it.it.settle()
+    assert not job.components and it.it.broker._scheduling.unfinished is None
+    it.end(other)
+    for _ in range(5):
+        it.it.settle()
+    assert it.where(job) == ["leiden", "delft"] and it.used() == 22

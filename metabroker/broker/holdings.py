@@ -10,6 +10,7 @@ nodes that the cluster was seen to have. Where those are not known it counts as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from metabroker.submission.shape import Shape
 
@@ -20,7 +21,8 @@ from .observation import NodeKind
 from .settings import Settings
 
 _ANY = 10**9  # a cluster that was never seen may be of any size
-_MOST_TRIES = 2000  # of putting components into clusters
+_MOST_TRIES = 1000  # of putting components into clusters
+_MOST_KNOWN = 4096  # jobs of which that is remembered
 
 
 class Holdings:
@@ -31,6 +33,8 @@ class Holdings:
         self._settings = settings
         self._ledger = ledger
         self.apart = False
+        self._seen: list[tuple[int, tuple[NodeKind, ...]]] = []  # of which `_known` is
+        self._known: dict[tuple[Any, ...], int] = {}  # the least of jobs of several components
         self._whole = any(cluster.unit > 1 or cluster.whole for cluster in settings.clusters)
 
     def as_asked(self, job: Job | NewJob) -> bool:
@@ -116,13 +120,20 @@ class Holdings:
         weigh, request = self.at_least if certain else self.would, job.request
         if request.single or request.clusters is not None or _in_parts(job):
             return sum(self._lightest(job, certain=certain))
-        weights = [
-            sorted((weigh(cluster, size, job), cluster) for cluster in self._open(job, size))
-            for size in request.sizes
-        ]
-        rooms = [entry.processors or _ANY for entry in self._ledger.entries]
-        found = _cheapest(weights, rooms, apart=self.apart)
-        return found or sum(self._lightest(job, certain=certain))
+        key = (request.sizes, job.shape, _barred(job), certain)
+        seen = [(entry.processors, entry.nodes) for entry in self._ledger.entries]
+        if seen != self._seen or len(self._known) >= _MOST_KNOWN:
+            self._seen, self._known = seen, {}
+        found = self._known.get(key)
+        if found is None:
+            weights = [
+                sorted((weigh(cluster, size, job), cluster) for cluster in self._open(job, size))
+                for size in request.sizes
+            ]
+            rooms = [processors or _ANY for processors, _ in seen]
+            found = _cheapest(weights, rooms, apart=self.apart)
+            found = self._known[key] = found or sum(self._lightest(job, certain=certain))
+        return found
 
     def by_cluster(self, job: Job | NewJob, *, certain: bool = False) -> dict[int, int]:
         """What it holds with its smallest component in each cluster, and the others where they hold
@@ -161,7 +172,7 @@ class Holdings:
 
     def _open(self, job: Job | NewJob, size: int) -> Iterable[int]:
         """Clusters that may be large enough, and that it may go to."""
-        barred = job.excluded if isinstance(job, Job) else job.closed
+        barred = _barred(job)
         for cluster, entry in enumerate(self._ledger.entries):
             large = not entry.processors or entry.processors >= size
             if large and cluster not in barred and self._has_nodes(cluster, job.shape):
@@ -200,6 +211,10 @@ def _cheapest(weights: list[list[tuple[int, int]]], rooms: list[int], *, apart: 
 
     put(0, 0)
     return best if best < _ANY and tries > 0 else 0
+
+
+def _barred(job: Job | NewJob) -> frozenset[int]:
+    return job.excluded if isinstance(job, Job) else job.closed
 
 
 def _in_parts(job: Job | NewJob) -> bool:

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from metabroker.submission.chunks import NodeRange
 from metabroker.submission.shape import Shape
 
 from .job import Component, Job, NewJob
@@ -51,6 +52,7 @@ class Kind(NamedTuple):
     clusters: tuple[int, ...]
     excluded: tuple[int, ...]
     shape: Shape
+    nodes: NodeRange
     time_limit: int
     own: int
     """The job, where it was refused by itself; else 0."""
@@ -374,7 +376,8 @@ class Refusals:
         own = job.id if job.id in self._later else 0
         where = request.clusters or (), tuple(sorted(job.excluded))
         parts = 1 if job.split is None else job.split.parts
-        return Kind(job.user, request.sizes, parts, *where, job.shape, job.time_limit, own)
+        who = job.user, request.sizes, parts
+        return Kind(*who, *where, job.shape, job.nodes, job.time_limit, own)
 
 
 def _step(by: Component) -> Step:

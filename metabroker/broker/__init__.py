@@ -12,6 +12,7 @@ Its parts share one `BrokerState` (jobs, ledger, timers, outbox) and call one wa
     requests          what users ask          scheduling    the policy's passes
     saga              attempts, from placement until nothing is left
     lost_clusters     whose jobs move on      queues        where jobs wait
-    ledger            what is idle            refusals, resource_limits   who must wait
+    holdings          what jobs hold          refusals, resource_limits   who must wait
+    ledger            what is idle
     job, states, tokens, events, effects, observation       the words that all of them use
 """

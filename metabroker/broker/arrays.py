@@ -180,6 +180,7 @@ class Arrays:
             max_latency=job.max_latency,
             split=job.split,
             inputs=job.inputs,
+            nodes=job.nodes,
             of=job.id,
             task=task,
         )

@@ -339,12 +339,7 @@ class Broker:
 
     def _count(self, cluster: int, snapshot: Snapshot) -> bool:
         """What a poll tells of processors. True if more may be idle than before."""
-
-        def claim(token: str) -> int:
-            ref = tokens.parse(self.settings.instance, token)
-            component = None if ref is None else self._saga.claims.live[cluster].get(ref)
-            return 0 if component is None else component.claimed
-
+        claim = self._saga.claims.shown(cluster, snapshot.ours)
         return self._state.ledger.observe(cluster, snapshot, claim)
 
     def _not_usable(self, cluster: int, why: str, now: float) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from metabroker.policy import Request, Sizes
+from metabroker.submission.chunks import ANY_NODES, NodeRange
 from metabroker.submission.dependency import Dependency, Term, When
 from metabroker.submission.inputs import NOTHING, Inputs
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
@@ -51,7 +52,8 @@ class NewJob:
     brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
     it waits for; `array`: its tasks. `max_latency`: of milliseconds between its clusters. `split`:
     how the policy may split it (None: not at all). `inputs`: what it reads, and where that lies.
-    `joins`: the job whose optional component it is (0: none).
+    `joins`: the job whose optional component it is (0: none). `nodes`: on how many its user wants
+    its tasks.
     """
 
     user: str
@@ -71,6 +73,7 @@ class NewJob:
     split: Split | None = None
     inputs: Inputs = NOTHING
     joins: int = 0
+    nodes: NodeRange = ANY_NODES
 
     @property
     def alone(self) -> bool:
@@ -136,6 +139,7 @@ class Component:
     planned: float | None = None  # its reservation begins then (broker's clock); None: at once
     moving: float | None = None  # to which time its reservation is being moved
     ahead: bool = False  # it claims no processors yet (see `claims`)
+    shown: int = 0  # processors that it holds by the last poll; 0: none, or that is not known
     contradicted: int = 0  # polls in a row that speak against its holding anything
     writer: str | None = None  # the job that has started its script, by that one's own word
     listed: bool = False  # its submit time was seen in a listing, by this broker
@@ -228,6 +232,7 @@ class Job:
     split: Split | None = None  # how the policy may split it, and has; None: not at all
     inputs: Inputs = NOTHING
     joins: int = 0  # the job whose optional component it is (see `joining`)
+    nodes: NodeRange = ANY_NODES
     kept: bool = False  # a task that was held: enough others of its array are under way
     in_vain: int = 0  # times that it was begun, and nobody could go on; as this broker has seen it
     full: dict[int, float] = field(default_factory=dict)

@@ -9,6 +9,8 @@ policy alone decides again.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from metabroker.policy.line import NativeQueue, Standing, stand
 
 from .job import Job
@@ -54,16 +56,18 @@ class LineUp:
             return
         depth, siblings = self._state.settings.line_depth, self._state.settings.line_siblings
         for job in self._standing():
-            usage.add(job, job.request.total, 1)
+            usage.add(job, self._heaviest(job, [s.cluster for s in job.line]), 1)
         heads = self._queues.scheduler_view.next_singles(depth)
         jobs = [self._state.jobs[entry.key] for entry in heads]
-        wanted = [self._able(job, now) for job in jobs if not self._state.owes(job)]
+        wanted = [self._able(job, usage, now) for job in jobs if not self._state.owes(job)]
         for number, clusters in stand(wanted, self._native_queues(now), siblings).items():
             job = self._state.jobs[number]
-            if not job.line:
-                if self._queues.held_back.beyond(job, job.queue, usage) is not None:
-                    continue
-                usage.add(job, job.request.total, 1)
+            counted = self._heaviest(job, [s.cluster for s in job.line])
+            clusters = self._within(job, clusters, usage, counted)
+            if not clusters:
+                continue
+            more = max(0, self._heaviest(job, clusters) - counted)
+            usage.add(job, more, int(not job.line))
             if self._queues.refusals.suspensions:
                 self._queues.refusals.spend(job, set(clusters), now)
             self._saga.line.stand(job, clusters, now)
@@ -80,7 +84,19 @@ class LineUp:
     def _standing(self) -> list[Job]:
         return self._saga.line.standing()
 
-    def _able(self, job: Job, now: float) -> Standing:
+    def _heaviest(self, job: Job, clusters: Collection[int]) -> int:
+        """What it would hold in that one of these in which it holds the most."""
+        weight = self._queues.held_back.weight
+        return max((weight(job, (cluster,)) for cluster in clusters), default=0)
+
+    def _within(
+        self, job: Job, clusters: Collection[int], usage: Usage, counted: int = 0
+    ) -> tuple[int, ...]:
+        """Those of them in which it would be within its limits; so much of it is `counted`."""
+        beyond, of = self._queues.held_back.beyond, (job, job.queue, usage)
+        return tuple(c for c in clusters if beyond(*of, (c,), counted) is None)
+
+    def _able(self, job: Job, usage: Usage, now: float) -> Standing:
         """Where the job may stand, and where it does. Siblings in clusters that do not answer do
         not count: others may take their turn."""
         request = job.request
@@ -95,6 +111,8 @@ class LineUp:
         known = self._state.ledger.known
         stands_in = [s.cluster for s in job.line if known(s.cluster, now)]
         clusters -= {s.cluster for s in job.line}
+        if not job.line and not self._queues.held_back.holdings.as_asked(job):
+            clusters = set(self._within(job, clusters, usage))
         return Standing(job.id, request.total, clusters | set(stands_in), stands_in)
 
     def _pinned(self, job: Job) -> bool:

@@ -106,8 +106,8 @@ class Planning:
     def _plan(self, job: Job, contested: set[int], usage: Usage, now: float) -> bool:
         """Begin the job's plan, if it gets a time."""
         plans, settings = self._saga.plans, self._state.settings
-        least = plans.not_before(job, now)
-        if least is None or self._queues.held_back.beyond(job, job.queue, usage) is not None:
+        least, held_back = plans.not_before(job, now), self._queues.held_back
+        if least is None or held_back.beyond(job, job.queue, usage) is not None:
             return False
         least = max(least, now + settings.plan_lead)
         request = self._request(job, now)
@@ -116,11 +116,17 @@ class Planning:
         start, placement = self._earliest(job, request, least, now)
         useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
         plans.later(job, now, settings.plan_again)
-        if not useful or not self._leaves_queue(job, placement, now):
+        if not useful:
+            return False
+        beyond = held_back.beyond(job, job.queue, usage, placement)
+        if beyond is not None:
+            held_back.keep_away(job, placement, beyond, usage, self._queues.can_go)
+            return False
+        if not self._leaves_queue(job, placement, now):
             return False
         if self._queues.refusals.suspensions:
             self._queues.refusals.spend(job, set(placement), now)
-        usage.add(job, job.request.total, 1)
+        usage.add(job, held_back.weight(job, placement), 1)
         try:
             self._saga.attempts.begin(job, placement, now, planned=start)
             plans.watch(job)
@@ -152,6 +158,7 @@ class Planning:
     def _request(self, job: Job, now: float) -> Request | None:
         """What it asks for, of the clusters that it may go to; None: it may go nowhere."""
         barred = self._queues.refusals.elsewhere(job, now, later=True)
+        barred |= self._queues.held_back.barred(job)
         if job.request.clusters is not None and not barred.isdisjoint(job.request.clusters):
             return None
         return self._queues.request_of(job, barred)

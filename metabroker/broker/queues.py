@@ -23,11 +23,12 @@ from metabroker.submission.shape import Shape
 from .backlog import Contain
 from .demand import Demand
 from .events import TellLinks
+from .held_back import HeldBack
+from .holdings import Holdings
 from .horizon import Horizon
 from .job import Component, Job, NewJob
 from .links import groups
 from .refusals import Refusals
-from .resource_limits import HeldBack
 from .settling import settle_parts
 from .state import BrokerState
 from .states import Step
@@ -69,8 +70,11 @@ class Queues:
         self.scheduler = scheduler
         self.scheduler_view = SchedulerView(scheduler)
         self.horizon = Horizon(state.settings, state.ledger)
-        self.refusals = Refusals(state.settings, self.horizon.ahead)
-        self.held_back = HeldBack()
+        self.held_back = HeldBack(Holdings(state.settings, state.ledger))
+        self.refusals = Refusals(
+            state.settings,
+            lambda job, now: self.held_back.barred(job).union(self.horizon.ahead(job, now)),
+        )
         self.changed = False
         self.wait_for_nodes = False
         self.next_seq = 1
@@ -82,6 +86,9 @@ class Queues:
         self._costs = Costs(state.settings, state.links)
         self._demand = Demand(len(state.settings.clusters))
         scheduler.give_whole([cluster.unit for cluster in state.settings.clusters])
+        pair, sizes = Request((1, 1)), [_ANY, *(0 for _ in state.settings.clusters[1:])]
+        apart = not scheduler.ever_fits(pair, scheduler.queue_of(pair, 0), sizes)
+        self.held_back.holdings.apart = apart
 
     # --- joining and leaving ------------------------------------------------------------------
 
@@ -246,6 +253,7 @@ class Queues:
         """It goes to these clusters by another way than a pass, wherever it waits here: it has come
         up first in a cluster's own queue, or is planned."""
         waits = job.id in self.scheduler
+        self.held_back.forget(job)
         self.scheduler.remove(job.id, tuple(clusters), job.seq)
         if not waits:
             self.withdraw(job)
@@ -261,6 +269,7 @@ class Queues:
         """Forget an ended job; what clusters still hold of it is kept apart."""
         self._state.outbox.changed(job)
         self.refusals.forget(job.id)
+        self.held_back.forget(job)
         del self._state.jobs[job.id]
 
     def can_go(self, job: Job, barred: frozenset[int] | None = None) -> bool:

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from metabroker.submission.chunks import NodeRange
 from metabroker.submission.shape import Shape
 
 from .job import Component, Job, NewJob
@@ -32,7 +33,8 @@ from .states import Cause, Step
 
 CanGo = Callable[[Job, frozenset[int]], bool]
 Ahead = Callable[[Job, float], Iterable[int]]
-"""The clusters that have too little for as long as a job takes (see `horizon`)."""
+"""The clusters that have too little for as long as a job takes (see `horizon`), or in which it
+would hold more than its limits let it (see `resource_limits`)."""
 
 _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
 _SEVERAL = 2  # users whom a cluster denies, and accepts nobody meanwhile: it is not their matter
@@ -50,6 +52,7 @@ class Kind(NamedTuple):
     clusters: tuple[int, ...]
     excluded: tuple[int, ...]
     shape: Shape
+    nodes: NodeRange
     time_limit: int
     own: int
     """The job, where it was refused by itself; else 0."""
@@ -373,7 +376,8 @@ class Refusals:
         own = job.id if job.id in self._later else 0
         where = request.clusters or (), tuple(sorted(job.excluded))
         parts = 1 if job.split is None else job.split.parts
-        return Kind(job.user, request.sizes, parts, *where, job.shape, job.time_limit, own)
+        who = job.user, request.sizes, parts
+        return Kind(*who, *where, job.shape, job.nodes, job.time_limit, own)
 
 
 def _step(by: Component) -> Step:

@@ -15,7 +15,7 @@ from .job import Goal, Job, NewJob
 from .joining import Joining
 from .queues import Queues
 from .rejected import Rejected
-from .resource_limits import Standing, refused
+from .resource_limits import Beyond, Standing, Usage, refused
 from .saga import Saga
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
@@ -54,9 +54,18 @@ class Requests:
         if not self._counted:
             self._counted = True
             self._standing.update(self._state.outbox.jobs.values())
-        beyond = held_back.refusal(new, self._queues.queue_of(new), self._standing.count)
+        queue = self._queues.queue_of(new)
+        beyond = held_back.refusal(new, queue, self._standing.count) or self._too_heavy(new, queue)
         if beyond is not None:
-            raise refused(beyond, self._state.settings.clusters)
+            raise refused(beyond, new, self._state.settings.clusters)
+
+    def _too_heavy(self, new: NewJob, queue: int) -> Beyond | None:
+        """The limit that a new job is beyond wherever the policy could start it."""
+        heavy = self._queues.held_back.too_heavy(new, queue, Usage(), certain=True)
+        can_join = self._queues.can_join
+        if not heavy or not can_join(new, frozenset()) or can_join(new, frozenset(heavy)):
+            return None
+        return min(heavy.values(), key=lambda beyond: beyond.held)
 
     def count(self, changed: Collection[Job]) -> None:
         """A turn ends, in which these jobs may have changed."""
@@ -98,6 +107,7 @@ class Requests:
             split=new.split,
             inputs=new.inputs,
             joins=new.joins,
+            nodes=new.nodes,
             array=None if new.array is None else Array(new.array.tasks, new.array.most, each=each),
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )

@@ -1,24 +1,19 @@
-"""How much the jobs of one user, or of one queue, may have at a time.
-
-Jobs beyond a limit wait here, outside of the policy's sight, in the order of joining; so where no
-limit is configured nothing is decided otherwise than without this module. What is in use is not
-counted along, but computed again from what the saga holds, so that it cannot go wrong.
-"""
+"""How much the jobs of one user, or of one queue, may have at a time: the limits, what is counted
+against them, and what is said where one is reached."""
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from .job import Component, Job, NewJob
+from .job import Job, NewJob
 from .rejected import Rejected
 from .settings import ClusterSettings
 from .states import JobState
-from .tokens import Ref
 
+WHOLE = "it would be given whole nodes"
 Key = tuple[str, str | int]
 """Whose limit it is: ("user", name) or ("queue", index)."""
 
@@ -66,16 +61,19 @@ class ResourceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Why a job must wait, or is refused: whose limit, of what, what is had, and the most."""
+    """Why a job must wait, or is refused: whose limit, of what, what is had, the most, and how many
+    processors the job would hold."""
 
     key: Key
     measure: Resource
     have: int
     most: int
+    held: int = 0
 
-    def never(self, processors: int) -> bool:
-        """Whether a job of so many processors could not start even alone."""
-        return self.measure is Resource.PROCESSORS and processors > self.most
+    @property
+    def never(self) -> bool:
+        """Whether the job could not start even alone."""
+        return self.measure is Resource.PROCESSORS and self.held > self.most
 
 
 @dataclass(slots=True)
@@ -95,129 +93,6 @@ class Usage:
     def copy(self) -> Usage:
         """The same, to go on from."""
         return Usage(self.processors.copy(), self.coallocated.copy())
-
-
-class HeldBack:
-    """The limits, and the jobs that wait for one. `jobs`: those, by number; `more`: whether more of
-    them might have been let through the last time."""
-
-    def __init__(self) -> None:
-        self.limits = ResourceLimits()
-        self.more = False
-        self._never: list[Job] = []  # by limits that were lowered since; they keep nobody back
-        self.jobs: dict[int, Job] = {}
-        # By user, queue, and whether it has one component for certain: a heap of (seq, number), in
-        # which those that do not wait here any more are passed over.
-        self._lines: dict[tuple[str, int, bool], list[tuple[int, int]]] = {}
-
-    def refusal(self, new: NewJob, queue: int, waiting: Mapping[Key, int]) -> Beyond | None:
-        """Why a new job cannot be taken: too many wait, or it is beyond a limit by itself."""
-        total, jobs = sum(new.request.sizes), 1 if new.array is None else len(new.array.tasks)
-        for key, limit in self._of(new.user, queue):
-            if limit.waiting is not None and waiting[key] + jobs > limit.waiting:
-                return Beyond(key, Resource.WAITING, waiting[key], limit.waiting)
-            if limit.processors is not None and total > limit.processors:
-                return Beyond(key, Resource.PROCESSORS, 0, limit.processors)
-        return None
-
-    def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
-        """Why a job may not start beside what is in use."""
-        total, single = sum(job.request.sizes), job.alone
-        for key, limit in self._of(job.user, queue):
-            have = usage.processors[key]
-            if limit.processors is not None and have + total > limit.processors:
-                return Beyond(key, Resource.PROCESSORS, have, limit.processors)
-            have = usage.coallocated[key]
-            if limit.coallocated is not None and not single and have >= limit.coallocated:
-                return Beyond(key, Resource.COALLOCATED, have, limit.coallocated)
-        return None
-
-    def change(self, limits: ResourceLimits) -> None:
-        """Go by these limits from now on."""
-        self.limits = limits
-        never, self._never = self._never, []
-        for job in never:
-            if self.jobs.get(job.id) is job:
-                self.add(job)
-
-    def add(self, job: Job) -> None:
-        """It waits here from now on, at the place that its seq gives it."""
-        self.jobs[job.id] = job
-        line = self._lines.setdefault((job.user, job.queue, job.alone), [])
-        heapq.heappush(line, (job.seq, job.id))
-
-    def remove(self, number: int) -> bool:
-        """It does not wait here any more; False if it did not."""
-        return self.jobs.pop(number, None) is not None
-
-    def let_through(self, usage: Usage, most: int) -> list[Job]:
-        """Take out, in the order of joining, those within their limits beside what is in use; so
-        many at most are looked at.
-
-        Whoever is not keeps back those who come later for the same limit: large jobs wait for no
-        longer than their turn.
-        """
-        through: list[Job] = []
-        self.more = False
-        if not self.jobs:
-            self._lines.clear()
-            return through
-        usage = usage.copy()
-        heads = [(*line[0], of) for of, line in self._lines.items() if self._strip(of, line)]
-        heapq.heapify(heads)
-        shut: set[tuple[Key, bool]] = set()  # and whether co-allocated jobs alone
-        looked_at = 0
-        while heads and looked_at < most:
-            _seq, number, of = heapq.heappop(heads)
-            user, queue, single = of
-            kinds = (False,) if single else (False, True)
-            if any((key, kind) in shut for key in keys(user, queue) for kind in kinds):
-                continue
-            job = self.jobs[number]
-            total = sum(job.request.sizes)
-            beyond = self.beyond(job, queue, usage)
-            if beyond is not None and not beyond.never(total):
-                shut.add((beyond.key, beyond.measure is Resource.COALLOCATED))
-                continue
-            looked_at += 1
-            heapq.heappop(self._lines[of])
-            if beyond is None:
-                del self.jobs[number]
-                usage.add(job, total, 1)
-                through.append(job)
-            else:
-                self._never.append(job)
-            if self._strip(of, self._lines[of]):
-                heapq.heappush(heads, (*self._lines[of][0], of))
-        self.more = bool(heads) and looked_at == most
-        return through
-
-    def _strip(self, of: tuple[str, int, bool], line: list[tuple[int, int]]) -> bool:
-        """Pass over those who have gone; whether anybody is left."""
-        while line:
-            seq, number = line[0]
-            job = self.jobs.get(number)
-            if job is not None and (job.seq, job.user, job.queue, job.alone) == (seq, *of):
-                return True
-            heapq.heappop(line)
-        return False
-
-    def _of(self, user: str, queue: int) -> Iterator[tuple[Key, ResourceLimit]]:
-        limits = (self.limits.per_user, self.limits.per_queue)
-        return zip(keys(user, queue), limits, strict=True)
-
-
-def in_use(jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> Usage:
-    """What the components that claim something use, of jobs that have not ended."""
-    usage = Usage()
-    seen: set[int] = set()
-    for components in live:
-        for component in components.values():
-            job = jobs.get(component.ref.job)
-            if job is not None:
-                usage.add(job, component.processors, int(job.id not in seen))
-                seen.add(job.id)
-    return usage
 
 
 class Standing:
@@ -249,7 +124,7 @@ class Standing:
                     count[key] += many
 
 
-def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
+def refused(beyond: Beyond, new: NewJob, clusters: Sequence[ClusterSettings]) -> Rejected:
     """What a user is told whose job is beyond a limit."""
     kind, _ = beyond.key
     limit = f"limits.per_{kind}.{beyond.measure.value}"
@@ -258,6 +133,13 @@ def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
             f"{whose(beyond.key, clusters)} has {beyond.have} jobs waiting, and at most "
             f"{beyond.most} are allowed ({limit})",
             "wait until some have started, or cancel some",
+        )
+    if beyond.held > new.request.total:
+        return Rejected(
+            f"the request can never run: {whose(beyond.key, clusters)} may have {beyond.most} "
+            f"processors at a time ({limit}), and it would hold at least {beyond.held}, since "
+            f"{WHOLE}",
+            "ask for fewer nodes, or for processors of nodes that others may share",
         )
     return Rejected(
         f"the request can never run: {whose(beyond.key, clusters)} may have {beyond.most} "

@@ -16,7 +16,7 @@ from .job import Job
 from .line_up import LineUp
 from .planning import Planning
 from .queues import Queues
-from .resource_limits import Usage, in_use
+from .resource_limits import Beyond, Usage
 from .saga import Saga
 from .state import BrokerState
 
@@ -82,9 +82,7 @@ class Scheduling:
 
     def usage(self) -> Usage:
         """What is in use, as far as limits need it."""
-        if not self._queues.held_back.limits.hold_back:
-            return Usage()
-        return in_use(self._state.jobs, self._saga.claims.live)
+        return self._queues.held_back.usage(self._state.jobs, self._saga.claims.live)
 
     def _passes(self, now: float, contested: tuple[int, ...]) -> bool:
         """Passes of the policy; whether another may start more, in the next turn."""
@@ -139,7 +137,9 @@ class Scheduling:
         queues.placed(job)
         self._saga.line.leave(job, "it starts elsewhere", now)
         self._saga.attempts.begin(job, placement, now)
-        usage.add(job, sum(component.processors for component in job.components), 1)
+        queues.held_back.forget(job)
+        holdings = queues.held_back.holdings
+        usage.add(job, sum(holdings.of(component, job) for component in job.components), 1)
 
     def _waits(
         self,
@@ -157,8 +157,11 @@ class Scheduling:
         if self._outdated:
             self._keep_back()
             return lambda job: queues.join(job, now)
-        if queues.held_back.beyond(job, job.queue, usage) is not None:
+        beyond = queues.held_back.beyond(job, job.queue, usage, placement)
+        if beyond is not None:
             self._keep_back()
+            if self._would_do(job, placement, beyond, usage, now):
+                return lambda job: queues.join_anew(job, now)
             return queues.held_back.add
         if not self._may_be_sent(job, placement, now):
             self._keep_back()
@@ -174,6 +177,23 @@ class Scheduling:
             queues.wait_for_nodes = queues.wait_for_nodes or bool(job.shape)
             return self._step_back
         return None
+
+    def _would_do(
+        self, job: Job, placement: Sequence[int], beyond: Beyond, usage: Usage, now: float
+    ) -> bool:
+        """Whether other clusters would do for one that would hold too much in these. Where the
+        policy puts it only into such in which that is so even alone, it tries again in a while:
+        nobody is to wait for it."""
+        queues, held_back = self._queues, self._queues.held_back
+        if held_back.keep_away(job, placement, beyond, usage, queues.can_go):
+            return True
+        if not beyond.never or held_back.beyond(job, job.queue, Usage()) is not None:
+            return False
+        until = now + self._state.settings.limit_most
+        for cluster in set(placement):
+            queues.refusals.pause(job, cluster, until)
+        queues.retry_at(until)
+        return True
 
     def _step_back(self, job: Job) -> None:
         self._queues.stepped_back[job.id] = job
@@ -212,8 +232,11 @@ class Scheduling:
                 self._rechecks.add(queues.scheduler_view.keys(queue))
             self._rechecks.add(queues.scheduler_view.aside())
             refusals.look_again()
+        usage = self.usage()
+        if queues.held_back.eased(usage):
+            refusals.look_again()
         if queues.held_back.jobs:
-            self._join(queues.held_back.let_through(self.usage(), most), now)
+            self._join(queues.held_back.let_through(usage, most), now)
             more = queues.held_back.more
         if refusals.due(now):
             self._rechecks.add(refusals.detours)

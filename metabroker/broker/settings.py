@@ -12,7 +12,8 @@ class ClusterSettings:
     """What the core must know of one cluster. `unit`: it gives processors only by so many at a
     time, those of a whole node. `acting`: jobs run there under the accounts of their users. `part`:
     of its system's partitions or queues (None: the default one); `identity`: the system that it was
-    when it was last used (see `identities`; "": not known); `configured`: it can be reached."""
+    when it was last used (see `identities`; "": not known); `configured`: it can be reached;
+    `whole`: each job is given nodes of its own there, whatever their size."""
 
     name: str
     reserves: bool = True  # components of co-allocated jobs are held by reservations
@@ -23,6 +24,7 @@ class ClusterSettings:
     part: str | None = None
     identity: str = ""
     configured: bool = True
+    whole: bool = False
 
     def held(self, processors: int, cpus_per_task: int = 1) -> int:
         """How many processors a component holds that asks for so many, in tasks of so many."""

@@ -159,9 +159,16 @@ class BrokerView:
         """What is in use, as far as configured limits need it."""
         return self._scheduling.usage()
 
-    def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
-        """Which configured limit keeps a job back beside what is in use."""
-        return self._queues.held_back.beyond(job, queue, usage)
+    def beyond(
+        self,
+        job: Job | NewJob,
+        queue: int,
+        usage: Usage,
+        placement: Sequence[int] | None = None,
+    ) -> Beyond | None:
+        """Which configured limit keeps a job back beside what is in use, from these clusters (None:
+        from all)."""
+        return self._queues.held_back.beyond(job, queue, usage, placement)
 
     def policy_state(self) -> PolicyState:
         """What the policy must remember over a restart. Who is about to start waits then, as far
@@ -269,9 +276,28 @@ class ViewAt:
         others for which that is so (by the broker's clock)."""
         return self._queues.horizon.ahead(job, self.now)
 
+    def would_hold(self, new: NewJob, cluster: int, processors: int) -> int:
+        """What a component that asks for so many processors may hold there."""
+        return self._queues.held_back.holdings.would(cluster, processors, new)
+
+    def too_heavy(self, job: Job | NewJob, queue: int, usage: Usage) -> dict[int, Beyond]:
+        """The clusters to which a job does not go since it would hold too much there, beside what
+        is in use, or even alone; and beyond which limit."""
+        return self._queues.held_back.too_heavy(job, queue, usage)
+
+    def found_beyond(self, job: Job | NewJob) -> Beyond | None:
+        """The limit that it was beyond wherever the policy would have started it last."""
+        return self._queues.held_back.found(job)
+
+    def as_asked(self, job: Job | NewJob) -> bool:
+        """Whether a job holds in every cluster what it asks for."""
+        return self._queues.held_back.holdings.as_asked(job)
+
     def plan(self, new: NewJob) -> Plan:
         """Where a new job would go now."""
-        barred = new.closed.union(self.ahead(new))
+        held_back = self._queues.held_back
+        usage = held_back.usage(self._state.jobs, self._saga.claims.live)
+        barred = new.closed.union(self.ahead(new), held_back.barred(new))
         while True:
             queue, request = self._queues.queue_of(new, barred), self.request_of(new, barred)
             if not self._queues.can_join(new, barred):
@@ -280,10 +306,12 @@ class ViewAt:
             if start is not None and len(start) > len(request.sizes):
                 parts = parts_of(request, start, self.available)
                 placed = replace(new, request=Request(parts))
-            short = self._queues.horizon.short(placed, start, self.now) if start else None
+            short = frozenset(self._queues.horizon.short(placed, start, self.now) if start else ())
+            if start and not short and held_back.beyond(new, queue, usage) is None:
+                short = held_back.heaviest(placed, queue, usage, start)
             if not short:
                 return Plan(queue, request, start, placed.request.sizes)
-            barred |= short.keys()
+            barred |= short
 
     def suspended_for(self, job: Job | NewJob) -> str:
         """Which suspended clusters keep a job back, in the clusters' words."""

@@ -128,7 +128,7 @@ class ResourceLimitConfig(Section):
     waiting: Count | None = None
     """jobs that wait or are held; more are refused"""
     processors: Count | None = None
-    """processors in use; jobs beyond wait"""
+    """processors held, of whole nodes all; jobs beyond wait, or are refused if none could start"""
     coallocated: Count | None = None
     """co-allocated jobs under way; more of them wait"""
 

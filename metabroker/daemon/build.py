@@ -67,6 +67,7 @@ def settings(config: Config, store: Store) -> Settings:
             acting=cluster.run_as != "self",
             part=part_of(cluster) if isinstance(cluster, RealCluster) else None,
             identity=systems.get(name, UNKNOWN)[0],
+            whole=isinstance(cluster, SlurmConfig) and "--exclusive" in cluster.native,
         )
         for name, cluster in config.clusters.items()
     ]

@@ -269,6 +269,7 @@ class Engine:
             inputs=checked(submission.inputs, self.broker.view.settings),
             array=submission.array_spec,
             joins=submission.joins or 0,
+            nodes=submission.nodes,
         )
 
     def ended(self, new: NewJob, over: Outcomes) -> Outcomes:

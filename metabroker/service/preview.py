@@ -10,7 +10,7 @@ from metabroker.prediction import Asked
 from metabroker.runtime.asked import AskToSubmit
 from metabroker.runtime.engine import Engine
 
-from . import reasons
+from . import at_limit, reasons
 from .predictions import asked as of_job
 
 
@@ -39,7 +39,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     usage = view.usage()
     beyond = view.beyond(new, queue, usage) is not None
     if beyond:
-        start, shown = None, reasons.held_back(view, new, queue, usage)
+        start, shown = None, at_limit.held_back(view, new, queue, usage)
     if new.awaits is not None:
         beyond, start, shown = True, None, reasons.dependency(str(new.awaits), joins=new.joins)
     files: Sequence[float] = ()
@@ -62,7 +62,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
                 "processors": processors,
                 "held": processors
                 if where is None
-                else view.settings.clusters[where[index]].held(processors, new.shape.cpus_per_task),
+                else view.at(now).would_hold(new, where[index], processors),
                 "files_in": files[where[index]] if files and where is not None else None,
             }
             for index, processors in enumerate(plan.sizes)

@@ -13,13 +13,13 @@ from typing import Any
 from metabroker.broker.array import Array
 from metabroker.broker.job import Job, NewJob, started
 from metabroker.broker.links import too_far
-from metabroker.broker.resource_limits import Resource, Usage, whose
+from metabroker.broker.resource_limits import Usage
 from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView, Plan
 from metabroker.policy import Reason, Request, Why
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
-from . import ahead
+from . import ahead, at_limit
 from .drained import words
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
@@ -115,31 +115,16 @@ def of_array(tasks: Array) -> str:
     return f"{text}{most}; {len(tasks.live)} are under way or wait"
 
 
-def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> str:
-    """Why a job waits for a share."""
-    beyond = view.beyond(job, queue, usage)
-    if beyond is None:
-        return f"behind other jobs of {job.user}, or of its queue, that exceed a limit"
-    who = whose(beyond.key, view.settings.clusters)
-    limit = f"limits.per_{beyond.key[0]}.{beyond.measure.value}"
-    if beyond.measure is Resource.COALLOCATED:
-        return (
-            f"{who} has {beyond.have} co-allocated jobs under way, and at most {beyond.most} are "
-            "allowed "
-            f"({limit})"
-        )
-    return (
-        f"asks for {sum(job.request.sizes)} processors; {who} uses {beyond.have}, and at most "
-        f"{beyond.most} are allowed ({limit})"
-    )
-
-
 def preview(view: BrokerView, new: NewJob, plan: Plan, now: float) -> str:
     """Why a job of which this is the plan would not start at once."""
     explain = _Explainer(view, now, new)
-    others = (explain.at.suspended_for(new), ahead.words(view, explain.at, new))
+    others = (
+        explain.at.suspended_for(new),
+        ahead.words(view, explain.at, new),
+        explain.at_limit(new, plan.queue),
+    )
     if plan.request is None:
-        return others[1]
+        return "; and ".join(filter(None, others[1:]))
     why = explain.of(explain.at.why_not(plan.request, plan.queue), plan.request)
     contested = explain.at.contested(new.request)
     if contested:
@@ -174,10 +159,22 @@ class _Explainer:
 
     def of_job(self, why: Why, job: Job) -> str:
         """Why a job in a queue waits, and what keeps it away from clusters."""
-        return "; and ".join(filter(None, (self.of(why, job.request), self.ahead(job))))
+        told = self.of(why, job.request), self.ahead(job), self.at_limit(job, job.queue)
+        return "; and ".join(filter(None, told))
 
     def ahead(self, job: Job) -> str:
         return ahead.words(self.view, self.at, job)
+
+    def at_limit(self, job: Job | NewJob, queue: int) -> str:
+        if self.at.as_asked(job):
+            return ""
+        return at_limit.words(self.view, self.at, job, queue, self.usage())
+
+    def usage(self) -> Usage:
+        """What is in use, as far as limits need it."""
+        if self._usage is None:
+            self._usage = self.view.usage()
+        return self._usage
 
     def in_queue(self, key: int, queue: int, position: int) -> Waiting:
         """One in a queue, behind so many."""
@@ -209,8 +206,7 @@ class _Explainer:
         if job.after is not None:
             return self.told(None, job, dependency(str(job.after), job.never, job.joins))
         if key in self.view.held_back:
-            self._usage = self._usage or self.view.usage()
-            return self.told(None, job, held_back(self.view, job, job.queue, self._usage))
+            return self.told(None, job, at_limit.held_back(self.view, job, job.queue, self.usage()))
         if key in self.view.refused:
             return self.told(None, job, self.kept_back(job))
         lost = self.far(job) or self.out_of_reach(job.request, job.queue, job, job.shape)
@@ -257,7 +253,8 @@ class _Explainer:
     def kept_back(self, job: Job) -> str:
         """Clusters are suspended, have too little for as long as it takes, or have refused it,
         wherever it could go."""
-        known = "; ".join(filter(None, (self.at.suspended_for(job), self.ahead(job))))
+        told = self.at.suspended_for(job), self.ahead(job), self.at_limit(job, job.queue)
+        known = "; ".join(filter(None, told))
         if known:
             return known
         later = self.at.retried_in(job)

@@ -12,6 +12,7 @@ from metabroker.broker.outbox import OutboxEntry
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
+from metabroker.submission.chunks import NodeRange
 from metabroker.submission.dependency import Dependency, parse_dependency
 from metabroker.submission.inputs import Inputs
 from metabroker.submission.shape import Shape
@@ -106,6 +107,7 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "split": split_row(job),
         "inputs": job.inputs.told(),
         "joins": job.joins or None,
+        "nodes": list(job.nodes) if job.nodes.most else None,
         **array_columns(job),
     }
 
@@ -225,6 +227,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         split=Split(**row["split"]) if row["split"] else None,
         inputs=Inputs.read(row["inputs"]),
         joins=row["joins"] or 0,
+        nodes=NodeRange(*(row["nodes"] or ())),
         array=_array_of(row["array"]) if row["array"] else None,
         of=row["of"] or 0,
         task=-1 if row["task"] is None else row["task"],

@@ -105,6 +105,7 @@ jobs = Table(
     Column("joins", Int64),  # the job whose optional component it is
     # Begun in its attempt, in line.
     Column("siblings", Int64, nullable=False, server_default="0"),
+    Column("nodes", JSON(none_as_null=True)),  # on how many its tasks are: [at least, at most]
 )
 
 components = Table(

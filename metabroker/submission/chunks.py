@@ -9,10 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from metabroker.submission.shape import Shape
 
 _WORD = re.compile(r"--(nodes|ntasks-per-node|gpus-per-node)=([0-9]{1,9})(-[0-9]{1,9})?")
+
+
+class NodeRange(NamedTuple):
+    """On how many nodes a job's tasks are, at least and at most; 0: that is not said."""
+
+    least: int = 0
+    most: int = 0
+
+    @classmethod
+    def of(cls, words: Iterable[str], tasks: int) -> NodeRange:
+        """What these words of sbatch say of so many tasks."""
+        least = most = 0
+        for word in words:
+            found = _WORD.fullmatch(word)
+            if found is None or found[1] == "gpus-per-node" or not int(found[2]):
+                continue
+            if found[1] == "nodes":
+                least = max(least, int(found[2]))
+                most = max(most, int(found[3][1:]) if found[3] else int(found[2]))
+            else:
+                least = max(least, -(-tasks // int(found[2])))
+        return cls(least, max(least, most))
+
+
+ANY_NODES = NodeRange()
 
 
 class Unlayable(Exception):

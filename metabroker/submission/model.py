@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from metabroker.submission.chunks import NodeRange
 from metabroker.submission.dependency import Dependency, parse_dependency
 from metabroker.submission.inputs import Inputs, inputs_of
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
@@ -106,6 +107,12 @@ class Submission:
     def array_spec(self) -> ArraySpec | None:
         """Its tasks, if it is an array. Raises `SubmissionError`."""
         return None if self.array is None else parse_array(self.array)
+
+    @property
+    def nodes(self) -> NodeRange:
+        """On how many nodes it wants the tasks of its one component."""
+        words = (f"--{each.option}={each.value}" for each in self.asked)
+        return NodeRange.of(words, self.processors.single or 1)
 
     @property
     def inputs(self) -> Inputs:

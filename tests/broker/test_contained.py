@@ -13,11 +13,12 @@ from metabroker.broker.events import (
     TellLinks,
     Tick,
 )
+from metabroker.broker.held_back import HeldBack
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.links import Link
 from metabroker.broker.observation import NodeKind, Snapshot
 from metabroker.broker.queues import Queues
-from metabroker.broker.resource_limits import HeldBack, ResourceLimit, ResourceLimits
+from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.states import JobState
 from metabroker.policy import Request
 from metabroker.submission.shape import Shape

@@ -97,6 +97,32 @@ def test_each_of_many_small_jobs_takes_a_node(site: Site) -> None:
     site.wait_clean()
 
 
+def test_limits_count_the_nodes_that_jobs_hold(site: Site) -> None:
+    site.stop()
+    with site.changing() as text:
+        text["limits"] = {"per_user": {"processors": 2 * NODE}}
+    site.start_and_look()
+    script = recording(until("end"))
+    spread = site.submit("-n 2 --nodes 2 --cluster linear", script)
+    site.wait_state(spread, "RUNNING")
+    small = site.submit("-n 1 --cluster sole", script)
+    alone = site.submit("-n 1 --exclusive --cluster uneven", script)
+    eventually(lambda: "uses 16, and at most 16 are allowed" in _reason(site, small), "waits")
+    assert site.job(alone)["state"] == "QUEUED"
+    refused = site.cli(
+        *("submit", "-n", "3", "--nodes", "3", "--cluster", "linear"), str(site.folder / "script")
+    )
+    assert refused.returncode == 1 and "would hold at least 24" in refused.stderr, refused.stderr
+    (site.work / "end").touch()
+    for number in (spread, small, alone):
+        site.wait_end(number, "COMPLETED")
+    site.wait_clean()
+
+
+def _reason(site: Site, number: int) -> str:
+    return str(site.job(number)["reason"])
+
+
 def test_a_job_for_all_processors_of_whole_nodes_runs(site: Site) -> None:
     number = site.submit("--on linear:24,sole:16")
     site.wait_end(number, "COMPLETED")

@@ -131,3 +131,18 @@ def test_how_many_siblings_an_attempt_had_is_counted(tmp_path: Path) -> None:
     }
     store.close()
     assert counted.pop(number) == 2 and not any(counted.values())
+
+
+def test_the_nodes_that_jobs_were_asked_for_are_known_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    lay("0018", path, tmp_path)
+    asked = [{"option": "nodes", "value": "2-4"}, {"option": "ntasks-per-node", "value": "5"}]
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        waits = "select jobs.id, spec from jobs join scripts on job = jobs.id where sizes = '[16]'"
+        ((number, spec),) = connection.execute(waits).fetchall()
+        changed = json.dumps({**json.loads(spec), "asked": asked})
+        connection.execute("update scripts set spec = ? where job = ?", [changed, number])
+    store = Store(f"sqlite:///{path}")
+    nodes = {job.id: job.nodes for job in store.recover(ClusterNames(["delft", "leiden"])).jobs}
+    store.close()
+    assert nodes.pop(number) == (4, 4) and {*nodes.values()} == {(0, 0)}

@@ -6,7 +6,7 @@ left: a component of a former attempt stays here until it is cleaned up and its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from metabroker.broker import tokens
 from metabroker.broker.job import Component, Job
@@ -78,6 +78,22 @@ class Claims:
         self._state.ledger.claim(component.cluster, counts)
         if component.doubted:
             self._queues.grown(component.cluster)
+
+    def shown(self, cluster: int, ours: Mapping[str, int]) -> Callable[[str], int]:
+        """A poll shows what holds how many processors there, by token. Answers what each claims."""
+        live, found, changed = self.live[cluster], dict[str, Component](), False
+        before = {ref: component.shown for ref, component in live.items() if component.shown}
+        for known in before:
+            live[known].shown = 0
+        for token, processors in ours.items():
+            ref = tokens.parse(self._state.settings.instance, token)
+            component = None if ref is None else live.get(ref)
+            if component is not None:
+                found[token], component.shown = component, processors
+                changed = changed or before.get(component.ref, 0) != processors
+        if changed and self._queues.held_back.keeps:
+            self._queues.changed = True
+        return lambda token: found[token].claimed if token in found else 0
 
     def release(self, component: Component, now: float) -> None:
         """Its processors are held no more: others may start."""

@@ -35,7 +35,6 @@ from metabroker.broker.events import (
 from metabroker.broker.job import Component, Job
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.queues import Queues
-from metabroker.broker.resource_limits import in_use
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
@@ -247,8 +246,8 @@ class Line:
             return "a job before it may not be overtaken again"
         held_back = self._queues.held_back
         if held_back.limits.hold_back:
-            usage = in_use(self._state.jobs, self._claims.live)
-            if held_back.beyond(job, job.queue, usage) is not None:
+            usage = held_back.usage(self._state.jobs, self._claims.live)
+            if held_back.beyond(job, job.queue, usage, (cluster,)) is not None:
                 return "its user, or its queue, is at a limit"
         return ""
 

@@ -33,6 +33,7 @@ from .states import (
     has_begun,
     holds,
     is_degraded,
+    is_exclusive,
     is_taken_whole,
     is_unsettled,
     job_state,
@@ -295,7 +296,7 @@ def _reserved(
 
 def _of(node: PbsNode, processors: int) -> int:
     """What so many processors of a vnode really take away from it."""
-    return node.total if is_taken_whole(node.states) else min(processors, node.total)
+    return node.total if is_exclusive(node.states) else min(processors, node.total)
 
 
 def _held(

@@ -77,7 +77,8 @@ def ended_words(substate: int | None, exit_status: int | None) -> str:
 
 
 # All words of a node's state must be of these (`job-exclusive,resv-exclusive`).
-_WHOLE = frozenset({"job-busy", "job-exclusive", "resv-exclusive"})
+_EXCLUSIVE = frozenset({"job-exclusive", "resv-exclusive"})
+_WHOLE = _EXCLUSIVE | {"job-busy"}
 _TAKES_JOBS = _WHOLE | {"free", "busy"}
 
 
@@ -89,6 +90,11 @@ def takes_jobs(words: Collection[str]) -> bool:
 def is_taken_whole(words: Collection[str]) -> bool:
     """Whether somebody has all of the node, however few of its processors were asked for."""
     return not _WHOLE.isdisjoint(words)
+
+
+def is_exclusive(words: Collection[str]) -> bool:
+    """Whether one job or reservation alone has all of the node."""
+    return not _EXCLUSIVE.isdisjoint(words)
 
 
 def is_sole(sharing: str) -> bool:

@@ -225,6 +225,12 @@ def test_a_node_that_is_taken_whole_has_no_idle_processors() -> None:
     assert (found.busy, found.ours) == (4, {TOKEN: 4})
 
 
+def test_of_a_node_that_several_jobs_fill_each_holds_its_own_part() -> None:
+    full = said(FREE.stdout.replace('"state":\t"free"', '"state":\t"job-busy"', 1))
+    found = look([said("37.pbsa\n"), said(), job(vnodes="(n01:ncpus=1)"), said(), full])
+    assert (found.busy, found.ours) == (4, {TOKEN: 1})
+
+
 def test_a_server_that_has_heard_of_no_node_yet_is_not_settled() -> None:
     unknown = said(FREE.stdout.replace('"free"', '"state-unknown,down"'))
     assert not look([said(), said(), said(), unknown]).settled

@@ -88,8 +88,11 @@ class Completion:
 
     @staticmethod
     def _ends_others(job: Job) -> bool:
-        """Whether a component has failed for certain, in an attempt that may be ended for that."""
-        return not _only_looked_for(job) and any(has_failed(job, c) for c in job.components)
+        """Whether a component has failed for certain, in an attempt that may be ended for that. One
+        whose script ended well, and whose results stay in its cluster, is none: what the others
+        have computed would be lost, too."""
+        failed = (c for c in job.components if has_failed(job, c))
+        return not _only_looked_for(job) and any(c.cause is not Cause.RESULTS for c in failed)
 
     def gone(self, component: Component, now: float) -> None:
         """Its cluster holds nothing of it; what is left is the folder of its gate, and in that
@@ -107,6 +110,10 @@ class Completion:
         self._pending.start(component, Step.KEEP, now)
         folder = tokens.kept(component.ref)
         self._state.note(now, job, component, "results kept", why=why, folder=folder)
+        if job.goal is None and not all(c.over for c in job.components):
+            told = f"its results stay there, in {folder} of the job's folder: {why}"
+            job.reason = f"{self._state.blame(component, told)}; the others go on"
+            self._state.outbox.changed(job)
 
 
 def _only_looked_for(job: Job) -> bool:

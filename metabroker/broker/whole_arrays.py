@@ -18,7 +18,7 @@ from .job import Job
 from .queues import Queues
 from .saga import Saga
 from .state import BrokerState
-from .states import JobState
+from .states import IN_ATTEMPT, JobState
 
 _WAITS = frozenset({JobState.QUEUED, JobState.HELD})
 
@@ -46,9 +46,10 @@ class WholeArrays:
     # --- of all tasks -------------------------------------------------------------------------
 
     def hold(self, job: Job, array: Array, by: str, now: float) -> None:
-        """None of its tasks that has not started does."""
+        """None of its tasks that has not started does; those in an attempt leave it, if that can
+        still be undone."""
         array.pausing = Wish(by, array.next)
-        self._begin(job, array, self._waiting(array), now)
+        self._begin(job, array, [*self._attempting(array), *self._waiting(array)], now)
 
     def release(self, job: Job, array: Array, by: str, now: float) -> None:
         """Those of its tasks that are held join their queues at the tail, before whoever comes from
@@ -84,6 +85,15 @@ class WholeArrays:
         found.sort()
         return [number for _seq, number in found[max(0, len(found) + array.room) :]]
 
+    def _attempting(self, array: Array) -> list[int]:
+        """Its tasks in attempts that can still be undone."""
+        jobs = (self._state.jobs.get(number) for number in array.live.values())
+        return [
+            job.id
+            for job in jobs
+            if job is not None and job.state in IN_ATTEMPT and not job.irreversible
+        ]
+
     def _waiting(self, array: Array) -> list[int]:
         """Its tasks that have not started; first those that are to be kept back, so that the others
         need not be."""
@@ -117,7 +127,8 @@ class WholeArrays:
         released = pausing is not None and pausing.value > 0
         if pausing is not None and released:
             self._queues.next_seq = max(self._queues.next_seq, pausing.value + pausing.below)
-        for number in self._waiting(array):
+        attempting = self._attempting(array) if pausing is not None and not released else []
+        for number in [*attempting, *self._waiting(array)]:
             task, place = self._state.jobs[number].task, self._state.jobs[number].seq
             done = pausing is not None and released and place == pausing.value + task
             if done and pausing is not None:
@@ -155,6 +166,8 @@ class WholeArrays:
             self._fulfil(job, array, now)
             if spare:
                 self._keep_back(job, array, now)
+        elif job.state in IN_ATTEMPT:
+            self._take_out(job, array, now)
         if array.forget_wishes():
             self._state.outbox.changed(owner)
 
@@ -167,6 +180,11 @@ class WholeArrays:
                 self.release_one(job, pausing.by, now, pausing.value + job.task)
         if limiting is not None and limiting.covers(job.task):
             self.limit_one(job, limiting.value, now)
+
+    def _take_out(self, job: Job, array: Array, now: float) -> None:
+        pausing = array.pausing
+        if pausing is not None and not pausing.value and pausing.covers(job.task):
+            self._saga.rollback.take_out(job, JobState.HELD, f"held by {pausing.by}", now)
 
     def hold_one(self, job: Job, by: str, now: float) -> None:
         """Take a job that waits out of its queue."""

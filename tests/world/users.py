@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from metabroker.broker.array import Array
 from metabroker.broker.events import CancelJob, ChangeJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.job import Job
 from metabroker.broker.rejected import Rejected
@@ -48,6 +49,7 @@ class Users:
         self.cancelled_at: dict[int, float] = {}  # when that was acknowledged, of single jobs
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
+        self._made: dict[int, set[int]] = {}  # of held arrays: the tasks that were jobs then
         self._let_go: dict[int, int] = {}  # job -> the last request by which it is to be released
         self._requests = 0  # so many requests have been made
         self.arrays = CancelledArrays(self._cancelled)
@@ -160,17 +162,33 @@ class Users:
         let_go = max(since) > request
         if action == "hold" and job is not None and job.state is JobState.HELD and not let_go:
             self._held[number] = 0  # it is in no attempt, and comes into none
+            if job.array is not None:
+                self._held_tasks(number, job.array, request)
         if action == "release":  # asked for, maybe, before the answer to a hold had come
             self._released(number)
 
+    def _held_tasks(self, number: int, array: Array, request: int) -> None:
+        """None of an array's tasks that wait starts, nor one that is no job yet; whenever it is
+        their turn to be held."""
+        life = self._world.life
+        jobs = {} if life is None else life.engine.broker.view.jobs
+        self._made[number] = set(array.live.values())
+        for task in (jobs[each] for each in array.live.values() if each in jobs):
+            waits = task.state is JobState.QUEUED or task.state is JobState.HELD
+            if waits and self._let_go.get(task.id, 0) <= request:
+                self._held[task.id] = 0
+
     def _released(self, job: int) -> None:
         """It may start; of an array each of its tasks."""
+        self._made.pop(job, None)
         self._held = {k: v for k, v in self._held.items() if owner(self._world, k) != job != k}
 
     def wants(self, ref: Ref) -> bool:
         """Whether a start of it is not against what its user was told."""
         of = self._world.back.store_of(ref).jobs.task(ref.job)
         if of is not None and not self.arrays.may_start(*of, ref.job):
+            return False
+        if of is not None and ref.job not in self._made.get(of[0], (ref.job,)):
             return False
         most = [told[ref.job] for told in (self._cancelled, self._held) if ref.job in told]
         return ref.attempt <= min(most, default=ref.attempt)

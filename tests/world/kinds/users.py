@@ -48,6 +48,26 @@ def _released(rng: random.Random, scenario: Scenario) -> Scenario:
 
 
 @kind
+def _held_arrays(rng: random.Random, scenario: Scenario) -> Scenario:
+    """All of an array is held, most often for good or until all else is over, a task in each turn;
+    the broker dies as soon as that is told, or room is there for its tasks just then."""
+    clusters, faults = kept_full(rng, scenario)
+    jobs = list(scenario.jobs)
+    for _ in range(4):
+        at, after = rng.uniform(0, 60), round(rng.uniform(1, 40), 3)
+        actions = [(after, "hold")]
+        if rng.random() < 0.7:
+            actions.append((round(after + rng.choice((0.05, rng.uniform(1, 60))), 3), "release"))
+        if rng.random() < 0.5:
+            soon = round(at + after - rng.choice((0.002, -rng.uniform(0, 1))), 3)
+            how, lasts = rng.choice(("written", "written", "now")), round(rng.uniform(0, 20), 3)
+            faults.append(Fault(soon, "crash", "", lasts, how))
+        array, runs = f"0-7{rng.choice(('', '%1'))}", round(rng.uniform(3, 15), 3)
+        jobs.append(single(rng, at, sizes=(1,), array=array, run_time=runs, actions=tuple(actions)))
+    return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults), slice=1)
+
+
+@kind
 def _whims(rng: random.Random, scenario: Scenario) -> Scenario:
     """Jobs are cancelled, or held, just when they are about to start."""
     jobs, faults = list(scenario.jobs), some(rng, scenario)

@@ -8,6 +8,7 @@ from typing import Any
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.saga.completion import Completion
+from metabroker.broker.saga.outcome import has_failed
 from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.saga.replies import Replies
 from metabroker.broker.saga.rollback import Rollback
@@ -69,6 +70,14 @@ def results_thrown_away(stack: contextlib.ExitStack) -> None:
         old(self, component, Step.DISCARD if step is Step.KEEP else step, now)
 
     old = swap(stack, PendingSteps, "start", start)
+
+
+@mutation
+@among("kept-results")
+def results_that_stay_end_the_others(stack: contextlib.ExitStack) -> None:
+    """A component whose results cannot be brought back has failed: so the others are ended."""
+    failed = staticmethod(lambda job: any(has_failed(job, part) for part in job.components))
+    swap(stack, Completion, "_ends_others", failed)
 
 
 @mutation

@@ -7,8 +7,10 @@ from typing import Any
 
 from metabroker.broker.outbox import Timers
 from metabroker.broker.scheduling import Scheduling
+from metabroker.broker.state import BrokerState
+from metabroker.broker.whole_arrays import WholeArrays
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -31,3 +33,17 @@ def timers_beyond_one_turn_are_lost(stack: contextlib.ExitStack) -> None:
         return list(old(self, now, 10**9))[:most]
 
     old = swap(stack, Timers, "due", due)
+
+
+@mutation
+@among("held-arrays")
+def what_is_owed_to_tasks_is_not_asked(stack: contextlib.ExitStack) -> None:
+    """A task starts before what was asked of its whole array is done to it."""
+    swap(stack, BrokerState, "owes", lambda self, job: False)
+
+
+@mutation
+@among("held-arrays")
+def what_is_owed_is_forgotten_at_a_restart(stack: contextlib.ExitStack) -> None:
+    """What was asked of a whole array is not gone on with."""
+    swap(stack, WholeArrays, "restored", lambda self: None)

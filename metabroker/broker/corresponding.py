@@ -67,7 +67,7 @@ class Corresponding:
         job, outcome = self._state.jobs.get(term.job), ended.get(Named(term.job))
         if (job is not None and job.array is not None) or (outcome is not None and outcome.array):
             return Term(When.CORRESPONDING, term.job)
-        return replace(term, when=When.OK)
+        return term._replace(when=When.OK)
 
     def begin(self, job: Job, ended: Mapping[Named, Outcome]) -> None:
         """An array that is new, or there after a restart. `ended`: of those that it names."""
@@ -115,7 +115,7 @@ class Corresponding:
     def of_task(self, each: Dependency, task: int) -> tuple[Dependency, dict[Named, Outcome]]:
         """What a task waits for, and what has become of that, as far as it has ended."""
         terms = tuple(
-            replace(term, task=self._which(term.job, task))
+            term._replace(task=self._which(term.job, task))
             if term.when is When.CORRESPONDING
             else term
             for term in each.terms

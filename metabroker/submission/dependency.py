@@ -38,8 +38,7 @@ class Named(NamedTuple):
     task: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One of the things that are waited for. `minutes`: so long after a start; `job` is 0 where no
     other job is named; `task`: of an array the one that is meant, -1: all of it."""
 

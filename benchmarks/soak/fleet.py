@@ -132,7 +132,7 @@ def house(
         for number in range(1, brokers + 1):
             ways.append(stack.enter_context(closing(Proxy(server.port))))
             broker = Broker(folder, f"b{number}", kind, server.url(name, ways[-1].port))
-            broker.words = _TIMED
+            broker.words, broker.notes_steps = _TIMED, False
             broker.configure({**settings, "lease": f"{LEASE:g}s"})
             stack.callback(broker.close)
             found.append(broker)

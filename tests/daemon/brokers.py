@@ -46,6 +46,7 @@ class Broker(Site):
         super().__init__(folder, kind)
         self.work = root / "work"
         self.flags = root
+        self.notes_steps = True  # else it is `metabroker serve` as users start it
 
     def configure(self, changes: Any) -> None:
         """The configuration, with commands that are written down."""
@@ -69,7 +70,8 @@ class Broker(Site):
 
     def start(self, *options: str, wait: bool = True) -> None:
         """See `Site.start`; its steps with files are written down."""
-        super().start("--files", str(self.steps), *options, wait=wait)
+        noted = ["--files", str(self.steps)] if self.notes_steps else []
+        super().start(*noted, *options, wait=wait)
 
     def status(self) -> Json:
         """What it says of itself; nothing where it does not answer."""

@@ -85,12 +85,17 @@ class Routes:
     async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """The limiter's clock stands still while a request is served."""
         for limiter in self.limiters:
-            limiter.asked(request.protocol, request.method)
+            limiter.asked(request.protocol)
         try:
             return await handler(request)
         finally:
             for limiter in self.limiters:
                 limiter.answered(request.protocol)
+
+    def _begins(self, request: web.Request) -> None:
+        """All of a request has come; what it changes is under way."""
+        for limiter in self.limiters:
+            limiter.changes(request.protocol)
 
     def _handler(self, call: Call) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handler(request: web.Request) -> web.StreamResponse:
@@ -116,6 +121,8 @@ class Routes:
 
         if not call.changes and call is not DRY_RUN:  # which may wait for another broker
             return await self._sent(request, lambda: encoded(begin().result()))
+        if call.changes:
+            self._begins(request)
         done = await self._done(caller, begin)
         request[ABOUT] = call.about(done)
         return answer(encode(done))
@@ -164,6 +171,7 @@ class Routes:
         caller, tokens = request[CALLER], self._tokens()
         async with self._bodies.of(request, caller.uid) as body:
             wanted = token_request(parsed(body))
+        self._begins(request)
         made = await asyncio.shield(self._call(caller, lambda: tokens.create(caller, wanted)))
         request[ABOUT] = {key: made[key] for key in ("id", "scope", "expires")} | {
             "for": made["user"]
@@ -179,6 +187,7 @@ class Routes:
 
     async def _token_revoke(self, request: web.Request) -> web.Response:
         caller, tokens, id = request[CALLER], self._tokens(), request.match_info["token"]
+        self._begins(request)
         revoked = await asyncio.shield(self._call(caller, lambda: tokens.revoke(caller, id)))
         request[ABOUT] = {"id": revoked["id"], "for": revoked["user"]}
         return answer(encode(revoked))

@@ -225,12 +225,23 @@ class Routes:
         """The outcome of a change. It goes on even if the one who asked has gone."""
         asked = self._call(caller, change)
         asked.add_done_callback(_heard)
-        result = asyncio.wrap_future(await asyncio.shield(asked))
+        await self._end_of(asked)
+        result = asyncio.wrap_future(asked.result())
         result.add_done_callback(_heard)
-        await asyncio.wait({result})  # unlike `await result`, does not cancel it when cancelled
+        await self._end_of(result)
         if result.cancelled():
             raise _stopping()
         return result.result()
+
+    async def _end_of(self, under_way: asyncio.Future[Any]) -> None:
+        """Wait until it is done, also if the one who asked has gone: what was sent with it keeps
+        its room as long as it is in memory."""
+        try:
+            await asyncio.wait({under_way})  # unlike `await under_way`, does not cancel it
+        except asyncio.CancelledError:
+            if not self.stopping.is_set():
+                await asyncio.wait({under_way})
+            raise
 
     async def _read(self, caller: Caller, read: Callable[[], Json]) -> web.Response:
         """What `read` answers; encoded in the thread too, since it may be long."""

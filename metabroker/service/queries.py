@@ -133,9 +133,9 @@ class Queries:
         asked for (`"spec"`: `chdir`, `output`, `error`, `script_name`, `asked`; null: not kept)."""
         if jobs is None:
             numbers = self.reading(lambda: self._store.jobs.live(user=user))
-            wanted = Selection(user, (), since, None, GREATEST)
-            ended = self.reading(lambda: self._store.jobs.history(wanted, GREATEST)).rows
-            numbers = list(dict.fromkeys((*(row["id"] for row in ended), *numbers)))
+            wanted = Selection(user, (), since)
+            ended = self.reading(lambda: self._store.jobs.newest_ended(wanted, GREATEST))
+            numbers = list(dict.fromkeys((*ended, *numbers)))
         else:
             tasks = self.reading(lambda: self._store.jobs.tasks(jobs))
             numbers = sorted({*jobs, *tasks})

@@ -276,6 +276,12 @@ class JobQueries(Part):
         there = (rows[most - 1]["end_time"], rows[most - 1]["id"])
         return Page(rows[:most], replace(wanted, after=there), older)
 
+    def newest_ended(self, wanted: Selection, most: int) -> list[int]:
+        """The numbers alone of the newest `most` of them, in the order of their ends."""
+        c = tables.jobs.c
+        query = _selected(select(c.id), wanted).order_by(c.end_time.desc(), c.id.desc())
+        return self._column(query.limit(most))[::-1]
+
     def _with_components(self, connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
         rows = rows_of(connection, query)
         self._add_components(connection, rows)

@@ -103,8 +103,10 @@ class Queries:
     def task(self, job: int, tasks: str) -> int:
         """The job of one task of an array. Raises `ServiceError`."""
         wanted = self.tasks_of(job, tasks)
-        found = self.reading(lambda: self._store.jobs.tasks([job], wanted))
-        if len(wanted) != 1 or not found:
+        found = []
+        if len(wanted) == 1:
+            found = self.reading(lambda: self._store.jobs.tasks([job], wanted))
+        if not found:
             what, advice = f"task {tasks} of job {job} is no job of its own yet", "name the array"
             raise ServiceError(Failure.NOT_FOUND, what, advice)
         return found[0]

@@ -18,6 +18,7 @@ from .database import Part, rows_of
 from .ended import Place
 from .tables import live, not_gone
 
+_FEW = 500  # numbers that are named in a question
 # Read at every step of an attempt: built once.
 _WORDS_OF_SPEC = ("chdir", "output", "error", "script_name")
 _s, _j = tables.scripts.c, tables.jobs.c
@@ -164,8 +165,9 @@ class JobQueries(Part):
     def tasks(self, arrays: Collection[int], tasks: Collection[int] | None = None) -> list[int]:
         """The jobs of these arrays' tasks (of these `tasks`), as far as there are any."""
         found: list[int] = []
+        few = () if tasks is None or len(tasks) > _FEW else (_j.task.in_(sorted(tasks)),)
         for some in _chunks(sorted(arrays), 500):
-            query = select(_j.id, _j.task).where(_j.of.in_(some), _j.of.is_not(None))
+            query = select(_j.id, _j.task).where(_j.of.in_(some), _j.of.is_not(None), *few)
             rows = self._rows(query)
             found += [row["id"] for row in rows if tasks is None or row["task"] in tasks]
         return sorted(found)

@@ -104,14 +104,15 @@ def effects(
         low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         mean, half = gaps.sum() / count, _half_width(gaps, counts)
         low, high = min(low, mean - half), max(high, mean + half)
-        told = (None, None) if np.isinf(half) else (float(low), float(high))
+        ends = bool(np.isfinite(half))
         enough = int((counts > 0).sum()) >= LEAST_WEEKS
         yield Effect(
             name,
             count,
             float(before[chosen].mean()),
             float(after[chosen].mean()),
-            *told,
+            float(low) if ends else None,
+            float(high) if ends else None,
             enough and bool(low > 0 or high < 0),
         )
 

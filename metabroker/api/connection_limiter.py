@@ -4,8 +4,8 @@ A connection costs a file descriptor, and a daemon without descriptors can neith
 nor run a command. So there are at most so many connections, and one user, or one host elsewhere,
 has at most half of them. When all are taken, whoever has fewer than another still gets in: the one
 who has the most loses one, idle ones first, then one that is only reading, or whose request has not
-come whole; a change under way is never ended. So neither two users nor two hundred can shut out another. Root is always let in by
-the Unix socket.
+come whole; a change under way is never ended. So neither two users nor two hundred can shut out
+another. Root is always let in by the Unix socket.
 Where the API is served over TLS too, either way has one half of all connections.
 
 A request must come whole, its body apart, within some seconds; an answer must be taken.

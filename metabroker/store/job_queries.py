@@ -107,14 +107,6 @@ class JobQueries(Part):
         row = self._of(job, _TARGET)
         return row.chdir, row.secret
 
-    def account(self, job: int, cluster: str) -> str | None:
-        """The account that the job's components in a cluster run under; None: the broker's own.
-
-        Raises:
-            KeyError: no such job.
-        """
-        return self.target(job, cluster).account
-
     def target(self, job: int, cluster: str) -> Target:
         """Where the job meets the broker in a cluster, and as whom.
 

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import pytest
 
 from metabroker.api.calls import BY_ROUTE, DEFAULT, LARGEST_PAGE, Asked
-from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.api.pages import encoded
+from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import JobState
 from metabroker.service import queries
 from metabroker.service.queries import Queries

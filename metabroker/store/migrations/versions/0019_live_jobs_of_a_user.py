@@ -11,4 +11,6 @@ LIVE = sa.text("state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT')")
 
 def upgrade() -> None:
     op.drop_index("jobs_live", "jobs")
-    op.create_index("jobs_live", "jobs", ["user", "state"], sqlite_where=LIVE, postgresql_where=LIVE)
+    op.create_index(
+        "jobs_live", "jobs", ["user", "state"], sqlite_where=LIVE, postgresql_where=LIVE
+    )

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from metabroker.submission.dependency import Dependency, Named, Term, When
+from metabroker.submission.tasks import TaskSet
 
 from .corresponding import Corresponding
 from .events import Outcome
@@ -66,6 +67,7 @@ class Dependencies:
         self._open: dict[int, _Open] = {}
         self._waiters: dict[_Watched, dict[int, None]] = {}
         self._tasks: dict[int, set[Named]] = {}  # by arrays: tasks that somebody waits for
+        self._seen: dict[int, TaskSet] = {}  # of these arrays: those that were cancelled
         self._ended: dict[Named, Outcome] = {}  # of jobs that somebody waits for
         self._late: list[tuple[float, int, Term]] = []
         self._groups = _Groups(state)
@@ -163,14 +165,22 @@ class Dependencies:
             if job.of in self._tasks:
                 self._happened(Named(job.of, job.task), Outcome.of(job) if over else None)
             if job.array is not None and job.id in self._tasks:
-                for named in list(self._tasks[job.id]):
-                    if named.task in job.array.cancelled:
-                        self._happened(named, Outcome(JobState.CANCELLED, job.end_time or 0.0))
+                self._cancelled(job, job.array.cancelled)
             if over and self.waiting.pop(job.id, None) is not None:
                 self._forget(job)
             group = self._groups.changed(job)
             if group is not None:
                 self._looking.add([group])
+
+    def _cancelled(self, array: Job, tasks: TaskSet) -> None:
+        """Tasks of an array will never be: whoever waits for one of them waits no more. Very many
+        may be waited for, and an array changes with each task that ends."""
+        if self._seen.get(array.id) is tasks:
+            return
+        self._seen[array.id] = tasks
+        for named in list(self._tasks[array.id]):
+            if named.task in tasks:
+                self._happened(named, Outcome(JobState.CANCELLED, array.end_time or 0.0))
 
     def _happened(self, named: Named, outcome: Outcome | None) -> None:
         """Something has happened to a job; `outcome`: None: it has not ended."""
@@ -315,6 +325,7 @@ class Dependencies:
             tasks.discard(watched.job)
             if not tasks:
                 self._tasks.pop(watched.job.job, None)
+                self._seen.pop(watched.job.job, None)
 
 
 class _Groups:

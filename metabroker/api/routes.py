@@ -44,13 +44,14 @@ _T = TypeVar("_T")
 
 
 class Routes:
-    """The handlers. Calls of the service that may block run in `fair`, and who asks is found out,
-    and written down, in `executor`."""
+    """The handlers. Calls of the service that may block run in `fair`; who asks is found out in
+    `admitting`, and what was done is written down in `executor`."""
 
     def __init__(
         self,
         service: Service,
         executor: Executor,
+        admitting: FairExecutor,
         fair: FairExecutor,
         middleware: Middleware,
         *,
@@ -59,6 +60,7 @@ class Routes:
         """`body`: seconds in which a request's body must come."""
         self._service = service
         self.executor = executor
+        self._admitting = admitting
         self._fair = fair
         self._middleware = middleware
         self._bodies = Bodies(body)
@@ -68,7 +70,11 @@ class Routes:
     def application(self) -> web.Application:
         """The application that serves these routes."""
         application = web.Application(
-            middlewares=[self._timed, errors, self._middleware.middleware(self.executor)]
+            middlewares=[
+                self._timed,
+                errors,
+                self._middleware.middleware(self.executor, self._admitting),
+            ]
         )
         add = application.router.add_route
         for call in CALLS:

@@ -84,7 +84,7 @@ def test_a_body_has_its_room_until_its_change_has_begun_also_if_who_sent_it_has_
     async def asked() -> None:
         fair, held = FairExecutor(1, "api"), Bodies(10.0)
         executor: Any = None
-        routes = Routes(FakeService(), executor, fair, Middleware())
+        routes = Routes(FakeService(), executor, fair, fair, Middleware())
 
         async def handler() -> None:
             request: Any = _Large()

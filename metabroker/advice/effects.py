@@ -38,14 +38,14 @@ Flags = NDArray[np.bool_]
 @dataclass(frozen=True)
 class Effect:
     """The mean wait of some jobs in seconds under the setting in force (`before`) and under another
-    one (`after`), and the interval of the difference."""
+    one (`after`), and the interval of the difference (None: the log is too short to tell it)."""
 
     who: str
     jobs: int
     before: float
     after: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     certain: bool
 
     @property
@@ -104,14 +104,15 @@ def effects(
         low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         mean, half = gaps.sum() / count, _half_width(gaps, counts)
         low, high = min(low, mean - half), max(high, mean + half)
+        ends = bool(np.isfinite(half))
         enough = int((counts > 0).sum()) >= LEAST_WEEKS
         yield Effect(
             name,
             count,
             float(before[chosen].mean()),
             float(after[chosen].mean()),
-            float(low),
-            float(high),
+            float(low) if ends else None,
+            float(high) if ends else None,
             enough and bool(low > 0 or high < 0),
         )
 

@@ -26,10 +26,11 @@ def draw(chapter: Chapter, path: Path) -> Path:
         for place, each in enumerate(tried):
             effect = each.of(name)
             if effect is not None:
-                low, change, high = (v / 3600 for v in (effect.low, effect.change, effect.high))
                 colour = _COLOURS[effect.certain]
-                axis.plot([low, high], [place, place], color=colour, linewidth=2)
-                axis.plot([change], [place], "o", color=colour, markersize=4)
+                if effect.low is not None and effect.high is not None:
+                    ends = [effect.low / 3600, effect.high / 3600]
+                    axis.plot(ends, [place, place], color=colour, linewidth=2)
+                axis.plot([effect.change / 3600], [place], "o", color=colour, markersize=4)
         axis.axvline(0, color="0.3", linewidth=0.8)
         axis.set_xscale("symlog", linthresh=0.1)
         axis.tick_params(labelsize=6)

@@ -154,7 +154,9 @@ def _chapter(chapter: Chapter, picture: Path) -> Iterator[Block]:
 
 
 def _numbers(effect: Effect) -> tuple[str, str, str, str]:
-    interval = f"{span(effect.change)} [{span(effect.low)}, {span(effect.high)}]"
+    interval = span(effect.change)
+    if effect.low is not None and effect.high is not None:
+        interval += f" [{span(effect.low)}, {span(effect.high)}]"
     certain = ("less" if effect.sign < 0 else "more") if effect.certain else ""
     return span(effect.before), span(effect.after), interval, certain
 

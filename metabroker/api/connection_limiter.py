@@ -3,9 +3,9 @@
 A connection costs a file descriptor, and a daemon without descriptors can neither write its store
 nor run a command. So there are at most so many connections, and one user, or one host elsewhere,
 has at most half of them. When all are taken, whoever has fewer than another still gets in: the one
-who has the most loses one, idle ones first, then one that is only reading; a change under way is
-never ended. So neither two users nor two hundred can shut out another. Root is always let in by
-the Unix socket.
+who has the most loses one, idle ones first, then one that is only reading, or whose request has not
+come whole; a change under way is never ended. So neither two users nor two hundred can shut out
+another. Root is always let in by the Unix socket.
 Where the API is served over TLS too, either way has one half of all connections.
 
 A request must come whole, its body apart, within some seconds; an answer must be taken.
@@ -145,10 +145,15 @@ class ConnectionLimiter:
         """Tell of a connection that was ended, or not let in."""
         self._rejected(whose if isinstance(whose, int) else None, address, why)
 
-    def asked(self, protocol: asyncio.Protocol, method: str) -> None:
+    def asked(self, protocol: asyncio.Protocol) -> None:
         """A request's head has come."""
         if (guarded := self._guarded.get(protocol)) is not None:
-            guarded.asked(Busy.READING if method in ("GET", "HEAD") else Busy.CHANGING)
+            guarded.asked()
+
+    def changes(self, protocol: asyncio.Protocol) -> None:
+        """All of a request has come, and it changes something."""
+        if (guarded := self._guarded.get(protocol)) is not None:
+            guarded.changes()
 
     def answered(self, protocol: asyncio.Protocol) -> None:
         """It was answered: the next one may come."""
@@ -222,11 +227,16 @@ class _Guarded(asyncio.Protocol):
             self._expect(None)
             self._inside.resume_writing()
 
-    def asked(self, busy: Busy) -> None:
+    def asked(self) -> None:
         """A request's head has come."""
         if self._place is not None:
-            self._place.busy = busy
+            self._place.busy = Busy.READING
         self._expect(None)
+
+    def changes(self) -> None:
+        """A change is under way."""
+        if self._place is not None:
+            self._place.busy = Busy.CHANGING
 
     def answered(self) -> None:
         """The next request may come."""

@@ -7,6 +7,7 @@ On the Unix socket the kernel says who asks, and no header is believed; over TLS
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 import threading
 import time
@@ -26,6 +27,7 @@ from metabroker.submission.model import Caller
 
 from .actions import Action, action_of
 from .calls import DRY_RUN
+from .fair_executor import FairExecutor
 from .identity import NoName, UserNames, peer_uid
 from .peers import host
 from .service import Bearer, Failure, ServiceError, TokenService
@@ -64,6 +66,10 @@ class _RequestContext:
     caller: Caller | None = None
     request: str | None = None  # its number in the audit log
     told: bool = True  # a refusal of it is worth a line
+
+    def origin(self) -> str:
+        """Whose turn it is, before it is known who asks."""
+        return f"uid {self.uid}" if self.address is None else host(self.address)
 
     def who(self) -> dict[str, Any]:
         """As the audit log tells it."""
@@ -115,8 +121,10 @@ class Middleware:
             self._requests = None if rates.requests is None else Buckets(rates.requests)
             self._submissions = None if rates.submissions is None else Buckets(rates.submissions)
 
-    def middleware(self, executor: Executor) -> Any:
-        """For the application; what may block runs in `executor`."""
+    def middleware(self, executor: Executor, admitting: FairExecutor) -> Any:
+        """For the application. What may block runs in threads: who asks is found out in those of
+        `admitting`, by turns, since a look at a name may take long; what was done is written down
+        in `executor`, which is ended only once that is done."""
 
         @web.middleware
         async def received(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -128,7 +136,8 @@ class Middleware:
             try:
                 _origin(request, context)
                 header = request.headers.get("Authorization", "")
-                request[CALLER] = await call(lambda: self.admit(context, header))
+                admit = functools.partial(self.admit, context, header)
+                request[CALLER] = await admitting.call(context.origin(), admit)
                 _plain(request)
                 response = await handler(request)
             except asyncio.CancelledError:

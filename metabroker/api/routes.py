@@ -44,13 +44,14 @@ _T = TypeVar("_T")
 
 
 class Routes:
-    """The handlers. Calls of the service that may block run in `fair`, and who asks is found out,
-    and written down, in `executor`."""
+    """The handlers. Calls of the service that may block run in `fair`; who asks is found out in
+    `admitting`, and what was done is written down in `executor`."""
 
     def __init__(
         self,
         service: Service,
         executor: Executor,
+        admitting: FairExecutor,
         fair: FairExecutor,
         middleware: Middleware,
         *,
@@ -59,6 +60,7 @@ class Routes:
         """`body`: seconds in which a request's body must come."""
         self._service = service
         self.executor = executor
+        self._admitting = admitting
         self._fair = fair
         self._middleware = middleware
         self._bodies = Bodies(body)
@@ -68,7 +70,11 @@ class Routes:
     def application(self) -> web.Application:
         """The application that serves these routes."""
         application = web.Application(
-            middlewares=[self._timed, errors, self._middleware.middleware(self.executor)]
+            middlewares=[
+                self._timed,
+                errors,
+                self._middleware.middleware(self.executor, self._admitting),
+            ]
         )
         add = application.router.add_route
         for call in CALLS:
@@ -85,12 +91,17 @@ class Routes:
     async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """The limiter's clock stands still while a request is served."""
         for limiter in self.limiters:
-            limiter.asked(request.protocol, request.method)
+            limiter.asked(request.protocol)
         try:
             return await handler(request)
         finally:
             for limiter in self.limiters:
                 limiter.answered(request.protocol)
+
+    def _begins(self, request: web.Request) -> None:
+        """All of a request has come; what it changes is under way."""
+        for limiter in self.limiters:
+            limiter.changes(request.protocol)
 
     def _handler(self, call: Call) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handler(request: web.Request) -> web.StreamResponse:
@@ -116,6 +127,8 @@ class Routes:
 
         if not call.changes and call is not DRY_RUN:  # which may wait for another broker
             return await self._sent(request, lambda: encoded(begin().result()))
+        if call.changes:
+            self._begins(request)
         done = await self._done(caller, begin)
         request[ABOUT] = call.about(done)
         return answer(encode(done))
@@ -164,6 +177,7 @@ class Routes:
         caller, tokens = request[CALLER], self._tokens()
         async with self._bodies.of(request, caller.uid) as body:
             wanted = token_request(parsed(body))
+        self._begins(request)
         made = await asyncio.shield(self._call(caller, lambda: tokens.create(caller, wanted)))
         request[ABOUT] = {key: made[key] for key in ("id", "scope", "expires")} | {
             "for": made["user"]
@@ -179,6 +193,7 @@ class Routes:
 
     async def _token_revoke(self, request: web.Request) -> web.Response:
         caller, tokens, id = request[CALLER], self._tokens(), request.match_info["token"]
+        self._begins(request)
         revoked = await asyncio.shield(self._call(caller, lambda: tokens.revoke(caller, id)))
         request[ABOUT] = {"id": revoked["id"], "for": revoked["user"]}
         return answer(encode(revoked))
@@ -216,12 +231,23 @@ class Routes:
         """The outcome of a change. It goes on even if the one who asked has gone."""
         asked = self._call(caller, change)
         asked.add_done_callback(_heard)
-        result = asyncio.wrap_future(await asyncio.shield(asked))
+        await self._end_of(asked)
+        result = asyncio.wrap_future(asked.result())
         result.add_done_callback(_heard)
-        await asyncio.wait({result})  # unlike `await result`, does not cancel it when cancelled
+        await self._end_of(result)
         if result.cancelled():
             raise _stopping()
         return result.result()
+
+    async def _end_of(self, under_way: asyncio.Future[Any]) -> None:
+        """Wait until it is done, also if the one who asked has gone: what was sent with it keeps
+        its room as long as it is in memory."""
+        try:
+            await asyncio.wait({under_way})  # unlike `await under_way`, does not cancel it
+        except asyncio.CancelledError:
+            if not self.stopping.is_set():
+                await asyncio.wait({under_way})
+            raise
 
     async def _read(self, caller: Caller, read: Callable[[], Json]) -> web.Response:
         """What `read` answers; encoded in the thread too, since it may be long."""

@@ -26,7 +26,8 @@ from .fair_executor import FairExecutor
 from .middleware import Middleware
 
 LARGEST_BODY = bodies.LARGEST
-_ADMITTING = 4  # threads that find out who asks, and write down what was done
+_ADMITTING = 4  # threads that find out who asks
+_WRITING = 2  # and that write down what was done
 _SHUTDOWN = 3.0  # seconds that requests under way are given at a stop
 
 log = logging.getLogger(__name__)
@@ -145,8 +146,13 @@ class ApiServer:
         self, listening: ListeningSocket, far: socket.socket | None, ready: Future[None]
     ) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        with started_pool(_ADMITTING, "api-who") as executor, self._fair() as fair:
-            routes = Routes(self._service, executor, fair, self._middleware, body=2 * self._head)
+        with (
+            started_pool(_WRITING, "api-log") as executor,
+            _fair(_ADMITTING, "api-who") as admitting,
+            _fair(self._workers, "api") as fair,
+        ):
+            rest = admitting, fair, self._middleware
+            routes = Routes(self._service, executor, *rest, body=2 * self._head)
             runner = serving.runner(routes.application(), _SHUTDOWN)
             await runner.setup()
             assert runner.server is not None
@@ -159,15 +165,6 @@ class ApiServer:
                     server.close()
                 routes.stopping.set()
                 await runner.cleanup()
-
-    @contextlib.contextmanager
-    def _fair(self) -> Iterator[FairExecutor]:
-        """For as long as it serves."""
-        fair = FairExecutor(self._workers, "api")
-        try:
-            yield fair
-        finally:
-            fair.shutdown()
 
     async def _open(
         self,
@@ -210,3 +207,13 @@ class ApiServer:
                     loop.run_in_executor(routes.executor, line)
 
         return told
+
+
+@contextlib.contextmanager
+def _fair(count: int, name: str) -> Iterator[FairExecutor]:
+    """For as long as it serves."""
+    fair = FairExecutor(count, name)
+    try:
+        yield fair
+    finally:
+        fair.shutdown()

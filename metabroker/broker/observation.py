@@ -44,6 +44,7 @@ class NativeJob:
     suspended: bool = False  # it has started, and its time limit stands still
     stuck: bool = False  # it is pending for a reason that will not pass soon
     position: int | None = None  # in its cluster's own queue, from 1 on; None: not known
+    preparing: bool = False  # its nodes are its own, and are woken up, or made ready otherwise
 
     def is_of(self, native: NativeId | None) -> bool:
         """Whether it is the job that was submitted then, and no later one with its id."""

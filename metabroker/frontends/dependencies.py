@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ def with_others(client: Client, jobs: Sequence[Record]) -> list[Record]:
     named = sorted(frozenset[int]().union(*(each.jobs for _, each in named_by)))
     others: dict[int, Record] = {}
     for user in {job.user for job, each in named_by if Term(When.SINGLETON) in each.terms}:
-        others |= {job.id: job for job in records(client, user=user)}
+        others |= {job.id: job for job in records(client, user=user, since=time.time())}
     for first in range(0, len(named), _AT_ONCE):
         found = records(client, jobs=named[first : first + _AT_ONCE])
         others |= {job.id: job for job in found}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 
 from metabroker.api.client import Client, ClientError
 from metabroker.frontends.arrays import JobId, job_ids
@@ -72,7 +73,8 @@ def _wanted(way: Client, asked: list[JobId], options: dict[str, Given]) -> list[
     users = [own_user()] if "me" in options else None
     if "user" in options:
         users = user_names(options["user"].value or "")
-    found = records(way, jobs=[each.number for each in asked] or None, user=whose(users))
+    numbers = [each.number for each in asked] or None
+    found = records(way, jobs=numbers, user=whose(users), since=time.time())  # no ended ones
     if asked:
         found = [job for job in found if any(each.means(job) for each in asked)]
     words = (options["state"].value or "").split(",") if "state" in options else None

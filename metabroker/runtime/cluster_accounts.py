@@ -138,7 +138,7 @@ class OwnersOfStore:
         found = self._known.get(ref.job)
         if found is None:
             try:
-                found = self._jobs.account(ref.job, self._cluster) or self._own
+                found = self._jobs.target(ref.job, self._cluster).account or self._own
             except KeyError:
                 return None
             if len(self._known) >= _MOST_KNOWN:

@@ -21,6 +21,7 @@ from metabroker.broker.events import (
 )
 from metabroker.broker.job import Job
 from metabroker.broker.links import UnsoundLink, read
+from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.runtime.asked import Ask, AskToSubmit, Undecided
 from metabroker.runtime.cluster_accounts import wanted
@@ -62,11 +63,16 @@ class Changes:
         self._executors = executors
         self._clock = clock
         self._paths = Paths()
+        self._ended: dict[int, Job] = {}  # in the turn of which is told now
         self.rules = rules
 
     def close(self) -> None:
         """End its threads."""
         self._paths.close()
+
+    def written(self, ready: Ready) -> None:
+        """Something has become durable, and is answered next. In the core's thread."""
+        self._ended = {job.id: job for job in ready.jobs if job.state.ended}
 
     def calls(self) -> Mapping[str, Callable[..., Future[Json]]]:
         """The calls of the API that are answered here."""
@@ -302,7 +308,7 @@ class Changes:
         return answer
 
     def _fresh_view(self, number: int) -> Json:
-        job = self._loop.engine.broker.view.jobs.get(number)
+        job = self._loop.engine.broker.view.jobs.get(number) or self._ended.get(number)
         return self._queries.job(number) if job is None else self._view_of(job)
 
     def _view_of(self, job: Job) -> Json:

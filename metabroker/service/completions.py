@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
-from functools import cache, partial
+from functools import partial
 
 from metabroker.api.service import Json, ServiceError
 from metabroker.broker.outbox import Ready
@@ -48,10 +48,12 @@ class Completions:
             if job.state.ended:
                 with self._lock:
                     waiters = self._waiters.pop(job.id, [])
-                view = cache(partial(self._ended_view, job.id))  # read once, however many wait
+                told: Future[Json] = Future()
+                if waiters:  # read once, however many wait, and whether it can be or not
+                    complete(told, partial(self._ended_view, job.id))
                 for waiter in waiters:
                     if waiter.set_running_or_notify_cancel():
-                        complete(waiter, view)
+                        complete(waiter, told.result)
 
     def _ended_view(self, number: int) -> Json:
         return self._queries.of_row(self._queries.row(number))

@@ -103,8 +103,10 @@ class Queries:
     def task(self, job: int, tasks: str) -> int:
         """The job of one task of an array. Raises `ServiceError`."""
         wanted = self.tasks_of(job, tasks)
-        found = self.reading(lambda: self._store.jobs.tasks([job], wanted))
-        if len(wanted) != 1 or not found:
+        found = []
+        if len(wanted) == 1:
+            found = self.reading(lambda: self._store.jobs.tasks([job], wanted))
+        if not found:
             what, advice = f"task {tasks} of job {job} is no job of its own yet", "name the array"
             raise ServiceError(Failure.NOT_FOUND, what, advice)
         return found[0]
@@ -133,9 +135,9 @@ class Queries:
         asked for (`"spec"`: `chdir`, `output`, `error`, `script_name`, `asked`; null: not kept)."""
         if jobs is None:
             numbers = self.reading(lambda: self._store.jobs.live(user=user))
-            wanted = Selection(user, (), since, None, GREATEST)
-            ended = self._history(wanted, GREATEST).rows
-            numbers = list(dict.fromkeys((*(row["id"] for row in ended), *numbers)))
+            wanted = Selection(user, (), since)
+            ended = self.reading(lambda: self._store.jobs.newest_ended(wanted, GREATEST))
+            numbers = list(dict.fromkeys((*ended, *numbers)))
         else:
             tasks = self.reading(lambda: self._store.jobs.tasks(jobs))
             numbers = sorted({*jobs, *tasks})

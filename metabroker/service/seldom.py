@@ -17,7 +17,7 @@ _LONGEST = 2.0  # seconds
 class Seldom(Generic[T]):
     """A value that takes a tenth of a processor at most to be kept up to date: as of now where it
     costs little, else as old as ten times its cost (2 s at most). Of those who ask at once one
-    works it out. From any thread."""
+    works it out; where that fails, it has failed for all of them. From any thread."""
 
     def __init__(
         self,
@@ -26,20 +26,28 @@ class Seldom(Generic[T]):
         spent: Callable[[], float] = time.thread_time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`spent`: the calling thread's processor time, in seconds."""
+        """`spent`: the processor time of the thread that works, in seconds."""
         self._work = work
         self._spent = spent
         self._clock = clock
         self._lock = threading.Lock()
         self._known: tuple[float, T] | None = None  # and until when
+        self._failed: tuple[float, Exception] | None = None  # and when
 
     def __call__(self) -> T:
-        """The value."""
+        """The value. Raises what working it out raises."""
+        asked = self._clock()
         with self._lock:
             if self._known is not None and self._clock() < self._known[0]:
                 return self._known[1]
+            if self._failed is not None and self._failed[0] > asked:
+                raise self._failed[1]  # else each would wait as long, one after the other
             began = self._spent()
-            found = self._work()
+            try:
+                found = self._work()
+            except Exception as error:
+                self._failed = self._clock(), error
+                raise
             cost = self._spent() - began
             until = self._clock() + min(_TIMES * cost, _LONGEST)
             self._known = (until, found) if cost > _FREE else None

@@ -88,6 +88,7 @@ class DaemonService:
 
     def written(self, ready: Ready) -> None:
         """Something has become durable. In the core's thread."""
+        self.changes.written(ready)
         self.completions.written(ready)
         self.predictions.written(ready, self._loop.engine.broker.view)
 

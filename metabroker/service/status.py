@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from time import thread_time
 from typing import Any
 
 import metabroker
@@ -46,6 +47,8 @@ class Status:
         self._part = part
         self._started = clock()
         self._survey = Seldom(self._surveyed)
+        self._spent = 0.0  # seconds of the core's thread
+        self._seen = Seldom(self._look, spent=lambda: self._spent)
         self.rules = rules
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
@@ -65,8 +68,20 @@ class Status:
         return [link.told() for link in broker.view.links.all if names.issuperset(link.clusters)]
 
     def clusters(self) -> list[Json]:
-        """Each cluster with its processors, health and the age of what is known of it."""
-        return self._loop.ask(lambda: cluster_views(self._loop.engine.broker.view, self._clock()))
+        """Each cluster with its processors, health and the age of what is known of it. Where very
+        much is under way there, as of two seconds ago at most."""
+        return self._seen()
+
+    def _look(self) -> list[Json]:
+        """It costs the core what is under way, and anybody may ask all the time."""
+
+        def look() -> list[Json]:
+            began = thread_time()
+            found = cluster_views(self._loop.engine.broker.view, self._clock())
+            self._spent += thread_time() - began
+            return found
+
+        return self._loop.ask(look)
 
     def names(self, user: str | None) -> Json:
         """What scripts may call partitions, and the accounts of a user (by default all; None: any
@@ -90,16 +105,16 @@ class Status:
 
     def totals(self) -> Json:
         """`overview` without its jobs: the store is not asked."""
-        now = self._clock()
-        found = self._loop.ask(lambda: self._moment(now))
+        now, clusters = self._clock(), self.clusters()
+        found = self._loop.ask(lambda: self._moment(now, clusters))
         return self._with_counts(found, self._survey())
 
     def overview(self) -> Json:
         """All at one moment: the daemon, its clusters, and jobs as far as they can be looked at."""
-        now, all_jobs = self._clock(), self._survey()
+        now, all_jobs, clusters = self._clock(), self._survey(), self.clusters()
         view = self._loop.engine.broker.view
         chosen, found = self._loop.ask(
-            lambda: (overview.choose(view, all_jobs, now), self._moment(now))
+            lambda: (overview.choose(view, all_jobs, now), self._moment(now, clusters))
         )
         found = self._with_counts(found, all_jobs)
         places = self._predictions.add(chosen.waiting)
@@ -112,12 +127,12 @@ class Status:
         ]
         return found
 
-    def _moment(self, now: float) -> Json:
+    def _moment(self, now: float, clusters: list[Json]) -> Json:
         view = self._loop.engine.broker.view
         return {
             "time": now,
             "status": self._status(),
-            "clusters": cluster_views(view, now),
+            "clusters": clusters,
             "reservations": overview.reservations(view),
             "jobs": [],
         }

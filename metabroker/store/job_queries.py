@@ -18,6 +18,7 @@ from .database import Part, rows_of
 from .ended import Place
 from .tables import live, not_gone
 
+_FEW = 500  # numbers that are named in a question
 # Read at every step of an attempt: built once.
 _WORDS_OF_SPEC = ("chdir", "output", "error", "script_name")
 _s, _j = tables.scripts.c, tables.jobs.c
@@ -106,14 +107,6 @@ class JobQueries(Part):
         row = self._of(job, _TARGET)
         return row.chdir, row.secret
 
-    def account(self, job: int, cluster: str) -> str | None:
-        """The account that the job's components in a cluster run under; None: the broker's own.
-
-        Raises:
-            KeyError: no such job.
-        """
-        return self.target(job, cluster).account
-
     def target(self, job: int, cluster: str) -> Target:
         """Where the job meets the broker in a cluster, and as whom.
 
@@ -164,8 +157,9 @@ class JobQueries(Part):
     def tasks(self, arrays: Collection[int], tasks: Collection[int] | None = None) -> list[int]:
         """The jobs of these arrays' tasks (of these `tasks`), as far as there are any."""
         found: list[int] = []
+        few = () if tasks is None or len(tasks) > _FEW else (_j.task.in_(sorted(tasks)),)
         for some in _chunks(sorted(arrays), 500):
-            query = select(_j.id, _j.task).where(_j.of.in_(some), _j.of.is_not(None))
+            query = select(_j.id, _j.task).where(_j.of.in_(some), _j.of.is_not(None), *few)
             rows = self._rows(query)
             found += [row["id"] for row in rows if tasks is None or row["task"] in tasks]
         return sorted(found)
@@ -278,6 +272,12 @@ class JobQueries(Part):
             return Page(rows, None, older)
         there = (rows[most - 1]["end_time"], rows[most - 1]["id"])
         return Page(rows[:most], replace(wanted, after=there), older)
+
+    def newest_ended(self, wanted: Selection, most: int) -> list[int]:
+        """The numbers alone of the newest `most` of them, in the order of their ends."""
+        c = tables.jobs.c
+        query = _selected(select(c.id), wanted).order_by(c.end_time.desc(), c.id.desc())
+        return self._column(query.limit(most))[::-1]
 
     def _with_components(self, connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
         rows = rows_of(connection, query)

@@ -113,7 +113,7 @@ class WebServer:
     async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """The limiter's clock stands still while a request is served."""
         assert self._door is not None, "it was opened before anybody came"
-        self._door.asked(request.protocol, request.method)
+        self._door.asked(request.protocol)
         try:
             return await handler(request)
         finally:

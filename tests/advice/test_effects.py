@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from metabroker.advice import report
+from metabroker.advice.advice import Advice, Chapter, Compared
 from metabroker.advice.effects import LEAST_JOBS, LEAST_WEEKS, WEEK, effects, groups
-from metabroker.advice.settings import AGING, NO_PLANS, Setting
+from metabroker.advice.settings import AGING, NO_PLANS, Family, Setting
 from metabroker.advice.site import Floats, Site, Tried
 from metabroker.config.model import AgingConfig
 from metabroker.policy import BACKFILLING, POLICIES, Aging
@@ -27,6 +30,7 @@ BEFORE = np.full(WEEKS * EACH, 5000.0)
 def test_an_effect_beyond_the_noise_of_weeks_is_certain() -> None:
     (found,) = effects(SUBMITS, BEFORE, BEFORE + NOISE - 1500, EVERYBODY)
     assert found.certain and found.sign == -1 and found.jobs == WEEKS * EACH
+    assert found.low is not None and found.high is not None
     assert found.low < found.change < found.high < 0
     assert found.change == pytest.approx(NOISE.mean() - 1500)
 
@@ -35,6 +39,7 @@ def test_weeks_are_drawn_and_not_jobs() -> None:
     """Job by job the same mean would be certain: its interval would be 1/7 as wide."""
     shifted = NOISE - NOISE.mean() + 150
     (found,) = effects(SUBMITS, BEFORE, BEFORE + shifted, EVERYBODY)
+    assert found.low is not None and found.high is not None
     assert not found.certain and found.low < 0 < found.high
     assert abs(found.change) > 2.58 * shifted.std() / (WEEKS * EACH) ** 0.5
 
@@ -58,7 +63,7 @@ def test_of_few_weeks_nothing_is_certain() -> None:
     (found,) = effects(
         SUBMITS[:few], BEFORE[:few], BEFORE[:few] + 9000, {"all jobs": BEFORE[:few] > 0}
     )
-    assert not found.certain and found.low > 0
+    assert not found.certain and found.low is not None and found.low > 0
 
 
 def test_of_few_jobs_nothing_is_told_and_what_was_not_played_does_not_count() -> None:
@@ -68,6 +73,20 @@ def test_of_few_jobs_nothing_is_told_and_what_was_not_played_does_not_count() ->
     assert list(effects(SUBMITS, BEFORE, after, {"some": some})) == []
     (found,) = effects(SUBMITS, BEFORE, after, EVERYBODY)
     assert found.jobs == WEEKS * EACH - 1 and found.change == pytest.approx(1.0)
+
+
+def test_of_two_weeks_no_interval_is_told(tmp_path: Path) -> None:
+    """One that has no ends would be no JSON, and no word of a report."""
+    submits = np.arange(2 * EACH) * WEEK / EACH
+    before, after = np.full(2 * EACH, 5000.0), np.full(2 * EACH, 4000.0)
+    (found,) = effects(submits, before, after, {"all jobs": before > 0})
+    assert not found.certain and (found.low, found.high) == (None, None)
+    compared = Compared(Setting("FPFS"), (found,))
+    chapter = Chapter(Family("the policy", Setting("FCFS"), ()), 5000.0, (compared,))
+    told = Advice(Site("log", ("a",), (100,)), 1, 2, 0, 0.5, None, (chapter,))
+    assert json.dumps(told.as_json(), allow_nan=False)
+    assert [path.exists() for path in report.write(told, tmp_path)] == [True] * 3
+    assert "| -17 min |" in (tmp_path / "advice.md").read_text()
 
 
 def test_what_is_certain_on_the_first_half_of_a_log_is_right_on_the_second() -> None:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import Future
+from typing import Any
+
 import pytest
 
 from metabroker.api import bodies
-from metabroker.api.bodies import DEEPEST, MOST_PARTS, Bodies, parsed
-from metabroker.api.service import Failure, ServiceError
+from metabroker.api.bodies import DEEPEST, LARGEST, MOST_PARTS, SMALL, Bodies, parsed
+from metabroker.api.fair_executor import FairExecutor
+from metabroker.api.middleware import Middleware
+from metabroker.api.routes import Routes
+from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.submission.model import Caller
+
+from .fake import FakeService
 
 
 def test_one_user_has_a_part_of_the_room_and_all_have_no_more_than_there_is(
@@ -45,3 +57,49 @@ def test_what_is_just_within_the_bounds_is_read() -> None:
     assert parsed(b"[" * DEEPEST + b"]" * DEEPEST)
     with pytest.raises(ServiceError, match="is not JSON"):
         parsed(b"[0,")
+
+
+class _Large:
+    """A request with a large body."""
+
+    content_length = None
+
+    @property
+    def content(self) -> _Large:
+        return self
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        yield b"x" * (2 * SMALL)
+
+
+def test_a_body_has_its_room_until_its_change_has_begun_also_if_who_sent_it_has_gone() -> None:
+    """Else one user could fill the memory: by sending them, and not waiting for any answer."""
+    go_on, begun = threading.Event(), threading.Event()
+
+    def change() -> Future[Json]:
+        begun.set()
+        go_on.wait(30)
+        return Future()
+
+    async def asked() -> None:
+        fair, held = FairExecutor(1, "api"), Bodies(10.0)
+        executor: Any = None
+        routes = Routes(FakeService(), executor, fair, fair, Middleware())
+
+        async def handler() -> None:
+            request: Any = _Large()
+            async with held.of(request, 1001, LARGEST):
+                await routes._done(Caller(1001, "mallory"), change)
+
+        task = asyncio.create_task(handler())
+        await asyncio.to_thread(begun.wait, 30)
+        task.cancel()
+        await asyncio.wait({task}, timeout=0.05)
+        assert held._held[1001] == 2 * SMALL
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert held._held[1001] == 0
+        fair.shutdown()
+
+    asyncio.run(asked())

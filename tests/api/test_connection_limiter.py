@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 
 from metabroker.api.client import Client
 from metabroker.api.connection_limiter import Admitted, Busy, ConnectionLimiter
+from metabroker.api.service import Json
+from metabroker.submission.model import Caller
 from tests.api.fake import serving
 from tests.daemon.harness import eventually
 
@@ -24,13 +27,14 @@ import os, socket, sys
 os.setgroups([]); os.setuid(int(sys.argv[1]))
 refused, kept = 0, []
 # The first is answered at once, which tells that one is let in; the second keeps one connected.
-ASKED = b"/v1/status", b"/v1/jobs/1/wait?timeout=300"
+ASKED = b"GET /v1/status", sys.argv[4].encode()
 for _ in range(int(sys.argv[3])):
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect(sys.argv[2])
     kept.append(connection)
     try:
-        connection.sendall(b"".join(b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % path for path in ASKED))
+        connection.sendall(b"".join(b"%b HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+                                    % (each, 9 * each.endswith(b"/jobs")) for each in ASKED))
     except OSError:
         pass  # it was refused before it had asked
     refused += connection.recv(12) == b"HTTP/1.1 503"
@@ -39,10 +43,16 @@ sys.stdin.read()
 """
 
 
-def crowd(uid: int, path: Path, connections: int) -> tuple[subprocess.Popen[bytes], int]:
+_WAITS, _SENDS = "GET /v1/jobs/1/wait?timeout=300", "POST /v1/jobs"
+_CHANGES = "POST /v1/jobs/1/hold"
+
+
+def crowd(
+    uid: int, path: Path, connections: int, asks: str = _WAITS
+) -> tuple[subprocess.Popen[bytes], int]:
     """A process of user `uid` with so many connections, and how many of them were refused."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _CROWD, str(uid), str(path), str(connections)],
+        [sys.executable, "-c", _CROWD, str(uid), str(path), str(connections), asks],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -71,6 +81,45 @@ def test_one_user_gets_half_and_whoever_has_fewer_gets_in_all_the_same(
         for process in (one, two, three):
             leave(process)
         eventually(lambda: _refused_of_one(other_uid, path) == 0)
+
+
+@pytest.mark.root
+def test_who_announces_changes_and_sends_none_keeps_nobody_out(
+    folder: Path, other_uid: int
+) -> None:
+    path = folder / "mb.sock"
+    with serving(FakeService(), path, connections=4):
+        crowds = [crowd(other_uid + n, path, 2, _SENDS) for n in range(2)]
+        assert [refused for _, refused in crowds] == [0, 0]
+        crowds.append(crowd(other_uid + 2, path, 1))
+        assert crowds[-1][1] == 0
+        for process, _ in crowds:
+            leave(process)
+
+
+class _Slow(FakeService):
+    """Holds are under way until the test has ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.under_way: list[Future[Json]] = []
+
+    def hold(self, caller: Caller, job: int) -> Future[Json]:
+        self.under_way.append(Future())
+        return self.under_way[-1]
+
+
+@pytest.mark.root
+def test_a_change_under_way_is_ended_for_nobody(folder: Path, other_uid: int) -> None:
+    path, service = folder / "mb.sock", _Slow()
+    with serving(service, path, connections=4):
+        crowds = [crowd(other_uid + n, path, 2, _CHANGES) for n in range(2)]
+        eventually(lambda: len(service.under_way) == 4)
+        assert _refused_of_one(other_uid + 2, path) == 1
+        for future in service.under_way:
+            future.set_result({})
+        for process, _ in crowds:
+            leave(process)
 
 
 def _refused_of_one(uid: int, path: Path) -> int:

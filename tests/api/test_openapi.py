@@ -67,7 +67,8 @@ def of(name: str) -> Mapping[str, Any]:
 
 
 def test_it_has_each_route_that_is_served(service: FakeService) -> None:
-    routes = Routes(service, ThreadPoolExecutor(1), FairExecutor(1, "api"), Middleware())
+    fair = FairExecutor(1, "api")
+    routes = Routes(service, ThreadPoolExecutor(1), fair, fair, Middleware())
     served = {
         (route.method, route.resource.canonical)
         for route in routes.application().router.routes()

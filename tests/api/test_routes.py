@@ -234,6 +234,8 @@ def test_a_refusal_that_nobody_hears_any_more_is_no_accident(
     class Asked(Routes):
         def __init__(self) -> None:
             self._fair = FairExecutor(1, "api")
+            self.stopping = asyncio.Event()
+            self.stopping.set()  # else it would be waited for
 
     error = ServiceError(Failure.CONFLICT, "job 1 has ended")
     goes_on = threading.Event()

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from metabroker.broker.events import CancelJob, Cleaned, Discarded
+from metabroker.broker.events import CancelJob, Cleaned, Discarded, Ended, Started, Submitted
 from metabroker.broker.tokens import Ref
 from metabroker.submission.tasks import TaskSet
 
 from .bench import Bench
-from .test_arrays import SIZE, it, restart, state, submit, tasks
+from .test_arrays import SIZE, it, job_of, restart, state, submit, tasks
 
 __all__ = ["it"]
 
@@ -73,3 +73,33 @@ def test_to_cancel_one_task_does_not_go_through_all_that_are_left(
     assert len(looked) < 100
     monkeypatch.undo()
     assert array.cancelled == TaskSet.parse("5000,7000-7002")
+
+
+def test_an_array_goes_on_at_the_same_cost_however_many_of_its_tasks_are_waited_for(
+    it: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = submit(it, "0-99%1")
+    for first in range(20, 100, 10):
+        submit(it, on=f"afterok:{':'.join(f'{number}_{n}' for n in range(first, first + 10))}")
+    gone = submit(it, on=f"afterok:{number}_50")
+    it.handle(CancelJob(number, "u", TaskSet.parse("50")))
+    it.ticks(0)
+    assert it.broker.view.jobs[gone].never == f"afterok:{number}_50"
+    looked: list[object] = []
+    inside = TaskSet.__contains__
+
+    def counted(one: TaskSet, task: object) -> bool:
+        looked.append(task)
+        return inside(one, task)
+
+    monkeypatch.setattr(TaskSet, "__contains__", counted)
+    ref = Ref(job_of(it, number, 0), 1, 0)
+    it.handle(Submitted(ref, "7"), Started(ref, it.now), Ended(ref, it.now, 0))
+    it.handle(Cleaned(ref, True, it.now, it.now, 0), Discarded(ref))
+    it.ticks(0)
+    assert tasks(it, number)[1] == "SUBMITTING" and len(looked) < 60
+    monkeypatch.undo()
+    last = submit(it, on=f"afterok:{number}_51")
+    it.handle(CancelJob(number, "u", TaskSet.parse("51")))
+    it.ticks(0)
+    assert it.broker.view.jobs[last].never == f"afterok:{number}_51"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from metabroker.broker.effects import Clean
-from metabroker.broker.events import Arrived, Observed, Tick
+from metabroker.broker.events import Arrived, Cleaned, Discarded, Observed, Tick
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import make
@@ -136,3 +136,40 @@ def test_who_waited_at_the_barrier_without_a_broker_is_opened_only_in_time(
     bench.handle(poll(script, waited))
     assert (job.state is JobState.WAITING) is not too_long
     assert ("waited at the barrier" in job.reason) is too_long
+
+
+def test_nodes_that_sleep_may_take_longer_than_the_barrier_waits() -> None:
+    """It is begun anew at its old place, and that is no failed submission; but not for ever."""
+    script = Script()
+    for line in (
+        "begin clusters=delft:32,leiden:32",
+        "look delft leiden",
+        f"submit components=16,8 limit={LIMIT}",
+    ):
+        script.play(line)
+    bench = script.bench
+    assert bench is not None
+    (job,) = bench.broker.view.jobs.values()
+    seq, most = job.seq, 10
+    for attempt in range(1, most + 2):
+        assert (job.attempt, job.submission_failures, job.seq) == (attempt, 0, seq)
+        for line in (f"reserved 1.{attempt}.*", f"submitted 1.{attempt}.*"):
+            script.play(line)
+        assert job.state is JobState.WAITING
+        bench.handle(Arrived(job.components[1].ref, "node"))
+        refs = [component.ref for component in job.components]
+        native = NativeJob(
+            "7", None, NativeState.RUNNING, "CONFIGURING", 16, start_time=bench.now, preparing=True
+        )
+        token = make(INSTANCE, refs[0])
+        bench.now += bench.settings.barrier_timeout - 1
+        bench.handle(Observed(0, Snapshot(bench.now, 32, 32, 16, {token: 16}, {token: native})))
+        assert job.state is JobState.WAITING
+        bench.now += 2
+        bench.handle(Tick())
+        assert "nodes were not ready in time" in job.reason or attempt > most
+        for ref in refs:
+            bench.handle(Cleaned(ref), Discarded(ref))
+        bench.handle(*(Observed(n, Snapshot(bench.now, 32, 32, 0)) for n in (0, 1)))
+        bench.ticks(1)
+    assert job.submission_failures == 1

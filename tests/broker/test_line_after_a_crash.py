@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker import tokens
@@ -291,3 +293,21 @@ def test_one_that_is_found_to_have_run_as_it_is_cleaned_has_its_job_held(site: S
     site.bench.handle(Cleaned(first, started=True, exit_code=0))
     assert (job.state, job.line) == (JobState.HELD, [])
     assert "its script has run" in job.reason
+
+
+@pytest.mark.parametrize("preparing", [True, False])
+def test_one_whose_nodes_are_woken_up_holds_no_other_back(site: Site, preparing: bool) -> None:
+    """It has not come to its gate, though its cluster shows it with nodes of its own."""
+    site.submit()
+    site.accept()
+    site.bench.restart()
+    (job,) = site.bench.broker.view.jobs.values()
+    first, second = sibling(job, 0), sibling(job, 1)
+    shown_as(site, first, NativeState.RUNNING)
+    token = tokens.make(INSTANCE, first)
+    for shown in site.jobs.values():
+        if token in shown:
+            shown[token] = replace(shown[token], preparing=preparing)
+    site.pass_time(10.0)
+    found = of(site.bench.handle(Arrived(second, "node")).effects, Open)
+    assert found == ([second] if preparing else [])

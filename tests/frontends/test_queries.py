@@ -100,6 +100,16 @@ def test_scontrol_asks_for_ended_jobs_of_a_day(ask: Ask) -> None:
     assert 86_000 < time.time() - since < 87_000
 
 
+def test_ended_jobs_are_asked_for_where_they_are_shown_alone(ask: Ask) -> None:
+    alone = job(1, "QUEUED", dependency={"on": "singleton", "kill": False, "never": ""})
+    for words in ("scancel -n other", "squeue -o %E"):
+        daemon = StubClient(alone)
+        ask(daemon, *words.split())
+        assert daemon.queries, words
+        for query in daemon.queries:
+            assert query["jobs"] is not None or time.time() - query["since"] < 600, words
+
+
 def test_what_jobs_wait_for_is_told_as_slurm_does(ask: Ask) -> None:
     def waits(on: str, never: str = "") -> dict[str, object]:
         return {"dependency": {"on": on, "kill": False, "never": never}}

@@ -24,6 +24,7 @@ from metabroker.runtime.cluster_accounts import (
 )
 from metabroker.runtime.requests import spec_of
 from metabroker.service.authorization import Authorization
+from metabroker.store.job_queries import Target
 from metabroker.submission.model import Caller, Processors, Submission
 from tests.daemon_units.making import ANNA, submission
 
@@ -142,10 +143,10 @@ def test_root_must_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 class Spec:
     """A store that knows of one job."""
 
-    def account(self, job: int, cluster: str) -> str | None:
+    def target(self, job: int, cluster: str) -> Target:
         if job != 1:
             raise KeyError(job)
-        return {"delft": "asmith"}.get(cluster)
+        return Target("/work", "secret", {"delft": "asmith"}.get(cluster), "anna")
 
     def live_accounts(self, _cluster: str) -> set[str]:
         return {"zoe", "asmith"}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -16,6 +17,7 @@ from metabroker.service import queries
 from metabroker.service.queries import Queries
 from metabroker.store import Store
 from metabroker.store.ended import FIRST, Archived, What
+from metabroker.store.job_queries import JobQueries
 from tests.store.making import NAMES, accepted, batch, entry, job
 
 CALL = BY_ROUTE["GET", "/v1/history"]
@@ -61,6 +63,28 @@ def test_a_page_leads_to_the_next_one(store: Store) -> None:
     assert numbers(asked(store, state="FAILED")) == []
 
 
+def test_records_of_all_that_have_ended_are_read_page_by_page(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten thousand with their components took a hundred megabytes for each who asked."""
+    monkeypatch.setattr(queries, "PAGE", 2)
+    monkeypatch.setattr(JobQueries, "history", None)
+    read: list[int] = []
+    whole = JobQueries.rows
+
+    def rows(self: JobQueries, *, ids: Sequence[int], **more: Any) -> Any:
+        read.append(len(ids))
+        return whole(self, ids=ids, **more)
+
+    monkeypatch.setattr(JobQueries, "rows", rows)
+    monkeypatch.setattr(queries, "GREATEST", 3)
+    listing: Any = SimpleNamespace(places=lambda _rows: {})
+    asked = Queries(store, lambda _rows: {}, lambda: listing)
+    told = b"".join(encoded(asked.records()))
+    assert [one["job"] for one in json.loads(told)["jobs"]] == [3, 4, 5, 6] and max(read) == 2
+    assert [one["job"] for one in asked.records(since=50.0)["jobs"]] == [5, 6]
+
+
 def test_it_has_a_default_and_a_greatest_limit() -> None:
     def arguments(**query: str) -> Json:
         return CALL.arguments(Asked({}, query))
@@ -90,14 +114,14 @@ def test_a_removed_job_is_said_to_be_no_longer_kept(store: Store) -> None:
     assert due is not None and len(due.jobs) == 3
     files = Archived("2026-11", "/var/archive", 1e9, 1e9, 3, 1, 3)
     store.ended.remove(What.JOB, due.jobs, files, None)
-    reading = Queries(store, lambda _rows: {}, no_lists)
+    it = Queries(store, lambda _rows: {}, no_lists)
     with pytest.raises(ServiceError, match=r"job 2 is no longer kept.*2001-09-0") as refused:
-        reading.job(2)
+        it.job(2)
     assert refused.value.failure is Failure.NOT_FOUND
     assert "/var/archive/2026-11.jsonl" in refused.value.advice
     with pytest.raises(ServiceError, match="there is no job 7"):
-        reading.job(7)
-    assert reading.job(4)["events_kept"]
+        it.job(7)
+    assert it.job(4)["events_kept"]
 
 
 def test_records_are_of_a_moment_by_the_clock_of_the_store(store: Store) -> None:

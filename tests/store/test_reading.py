@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from metabroker.broker.array import Array
 from metabroker.broker.job import Goal
 from metabroker.broker.states import ENDED, IN_ATTEMPT, Cause, JobState, Phase, Step
 from metabroker.policy import Request
 from metabroker.store import Store
-from metabroker.store.job_queries import Selection
+from metabroker.store.job_queries import JobQueries, Selection
 from metabroker.store.rows import ClusterNames, component_of, component_row, job_of, job_row
 from metabroker.store.tables import metadata
+from metabroker.submission.tasks import TaskSet
 
 from .making import NAMES, accepted, batch, component, entry, job
 
@@ -287,3 +289,25 @@ def test_shapes_of_requests_are_shared_and_not_remembered_without_end() -> None:
         found = names.request((number + 1,), None)
         assert names.shared(Request((number + 1,))) is found
     assert len(names._requests) <= 4096
+
+
+def test_one_task_of_an_array_is_found_without_the_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of which there may be a hundred thousand."""
+    array = job(1, array=Array(TaskSet.read("0-29"), next=30))
+    tasks = [job(10 + task, of=1, task=task) for task in range(30)]
+    accept = [accepted(each.id) for each in (array, *tasks)]
+    store.commit(batch(array, *tasks, accepted=accept), NAMES)
+    read: list[int] = []
+    rows = JobQueries._rows
+
+    def counted(self: JobQueries, *query: Any, **given: Any) -> list[dict[str, Any]]:
+        found = rows(self, *query, **given)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(JobQueries, "_rows", counted)
+    assert store.jobs.tasks([1], TaskSet.read("7")) == [17] and read == [1]
+    assert store.jobs.tasks([1], TaskSet.read("28-999")) == [38, 39]
+    assert store.jobs.tasks([1]) == list(range(10, 40))

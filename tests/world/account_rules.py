@@ -77,7 +77,7 @@ def account_there(world: World, ref: Ref, cluster: str) -> str | None:
     """The account of a component's job in a cluster; None: the broker's own, or the store does not
     know it."""
     try:
-        return world.back.store_of(ref).jobs.account(ref.job, cluster)
+        return world.back.store_of(ref).jobs.target(ref.job, cluster).account
     except KeyError:
         return None
 

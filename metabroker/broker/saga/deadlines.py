@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metabroker.broker.job import Goal, Job
+from metabroker.broker import tokens
+from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
@@ -32,6 +33,7 @@ _EXPECTED: Mapping[JobState, str] = {
     JobState.WAITING: "at the barrier",
 }
 
+_AGAIN = 10  # times that a job finds no node awake before that counts as a failure
 _MAY_RUN = "it may have started before the daemon's start: its records there could not be read yet"
 
 
@@ -140,8 +142,32 @@ class Deadlines:
         claims = late.step in (Step.RESERVE, Step.SUBMIT)
         if claims:
             self._outcome.no_answer(job, late, now)
+        waking = None if claims or late.step is Step.STAGE else self._preparing(job)
+        if waking is not None and job.in_vain < _AGAIN:
+            self._come_again(job, waking, now)
+            return
         why = self._state.blame(late, detail)
         self._rollback.roll_back(job, now, why, late if claims else None)
+
+    def _preparing(self, job: Job) -> Component | None:
+        """A component that has not come up, since its cluster still makes its nodes ready."""
+        for component in job.components:
+            snapshot = self._state.ledger.entries[component.cluster].snapshot
+            token = tokens.make(self._state.settings.instance, component.ref)
+            native = None if snapshot is None else snapshot.jobs.get(token)
+            if native is not None and native.preparing and not component.reached(Phase.ARRIVED):
+                return component
+        return None
+
+    def _come_again(self, job: Job, waking: Component, now: float) -> None:
+        """Nodes that sleep may take longer than others can wait at the barrier. The job has its old
+        place: when its turn comes again they are awake, or out of service, or nearer to it."""
+        job.in_vain += 1
+        why = self._state.blame(waking, f"its nodes were not ready in time ({waking.detail})")
+        if job.planned is not None:
+            self._plans.give_up(job, why, now)
+        else:
+            self._rollback.take_out(job, JobState.QUEUED, why, now, "deadline")
 
     def _time_to_begin(self, job: Job, now: float) -> None:
         """The time of a plan has come; or not all was reserved in time."""

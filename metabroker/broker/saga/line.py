@@ -341,7 +341,7 @@ class Line:
         if early is not None:
             self.arrived(early, now)
             return
-        if native.state is NativeState.PENDING:
+        if native.state is NativeState.PENDING or native.preparing:
             self.unread.read(sibling)
         if not native.stuck or sibling.reached(Phase.ARRIVED):
             self._stuck.pop(sibling.ref, None)

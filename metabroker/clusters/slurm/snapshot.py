@@ -29,6 +29,7 @@ from metabroker.policy.availability import Booked, Held, Wanted
 from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
 from .shaped import kept
 from .states import (
+    PREPARING,
     RESERVATION_GONE,
     end_cause,
     is_unsettled,
@@ -317,4 +318,5 @@ def native_job(line: JobLine, position: int | None = None) -> NativeJob:
         suspended=line.state == "SUSPENDED",
         stuck=state is NativeState.PENDING and will_not_pass(line.reason),
         position=position if state is NativeState.PENDING else None,
+        preparing=line.state in PREPARING,
     )

@@ -20,10 +20,11 @@ _PENDING = (
 )
 # REVOKED is in no list: another cluster of the federation has started the job. It is not over, and
 # does not run here; its own record tells its end.
+PREPARING = ("CONFIGURING", "POWER_UP_NODE")
+"""Its nodes are being made ready, or woken up: they are its own already."""
 _RUNNING = (
     "RUNNING",
-    "CONFIGURING",  # its nodes are being made ready, or woken up: they are its own already
-    "POWER_UP_NODE",
+    *PREPARING,
     "COMPLETING",
     "SUSPENDED",
     "STOPPED",

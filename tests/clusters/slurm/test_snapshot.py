@@ -264,3 +264,9 @@ def test_a_suspended_job_and_one_that_a_sibling_of_its_federation_runs() -> None
     (away,) = parsing.jobs(job("REVOKED"))
     assert native_job(away).state is NativeState.UNKNOWN
     assert native_job(away).reason == "another cluster of its federation has started it"
+
+
+def test_a_job_whose_nodes_are_woken_up_has_them_and_does_not_run_yet() -> None:
+    for word, preparing in (("CONFIGURING", True), ("RUNNING", False), ("PENDING", False)):
+        (line,) = parsing.jobs(job(word))
+        assert native_job(line).preparing is preparing

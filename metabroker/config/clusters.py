@@ -34,6 +34,9 @@ class _Cluster(Section):
     """how many processors its twin has under `serve --offline` before the cluster was ever seen"""
     nodes: Count | None = None
     """how many equal nodes these processors are in; null: one"""
+    whole_nodes: Count | None = None
+    """for a cluster that gives jobs whole nodes: processors of a node (of the largest one); what a
+    component asks for is rounded up to them; null: processors are given one by one"""
     claim: Literal["reservation", "placeholder"] = "reservation"
     """placeholder: where there is no right to reserve, the component job itself is the claim"""
     run_as: RunAs = "self"
@@ -88,9 +91,6 @@ class RealCluster(_Cluster):
     """least time between two connections; it doubles with each that fails, up to a minute"""
     env: Annotated[Mapping[str, str], BeforeValidator(values.variables)] = {}
     """environment of its client commands, for example SLURM_CONF or PBS_CONF_FILE"""
-    whole_nodes: Count | None = None
-    """for a cluster that gives jobs whole nodes: processors of a node (of the largest one); what a
-    component asks for is rounded up to them; null: processors are given one by one"""
     bin: PathOrNone = None
     """folder of its client commands, where they run; null: they are found on PATH"""
 
@@ -164,9 +164,14 @@ def words_of(cluster: SlurmConfig | OpenPBSConfig | SimulatedConfig) -> ClusterW
     )
     if isinstance(cluster, OpenPBSConfig):
         tables["partition"], own["partition"] = tables.pop(queue), own.pop(queue)
-    unit = 1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1
     own = {kind: name for kind, name in own.items() if name}
-    return ClusterWords(cluster.system, tables, own, unit)
+    return ClusterWords(cluster.system, tables, own, cluster.whole_nodes or 1)
+
+
+def gives_own_nodes(cluster: SlurmConfig | OpenPBSConfig | SimulatedConfig) -> bool:
+    """Whether it gives each job nodes of its own, whatever their size: by an option of every job
+    there."""
+    return isinstance(cluster, SlurmConfig) and "--exclusive" in cluster.native
 
 
 def runs_as_store_owner(cluster: RealCluster | SimulatedConfig) -> bool:

@@ -33,13 +33,15 @@ TICK = 0.02
 @dataclass(frozen=True, slots=True)
 class SimulatedOptions:
     """`run`: scripts really run, as local processes; else a job takes as many seconds as
-    METABROKER_RUN_TIME in its environment says, or its whole time limit."""
+    METABROKER_RUN_TIME in its environment says, or its whole time limit. `unit`: processors of a
+    node, where jobs are given whole nodes (1: they are not)."""
 
     name: str
     instance: str
     processors: int
     state: Path
     run: bool = True
+    unit: int = 1
 
 
 class Controller:
@@ -47,7 +49,7 @@ class Controller:
 
     def __init__(self, options: SimulatedOptions, gates: Gates, files: Files) -> None:
         self.lock = threading.Condition()
-        self.model = Model(options.processors)
+        self.model = Model(options.processors, unit=options.unit)
         self._options = options
         self._gates = gates
         self._files = files
@@ -190,7 +192,7 @@ class Controller:
             # As after a power cut: a simulated cluster then starts empty, like a real one that
             # has lost its state.
             log.warning("%s: cannot read %s: %s", self._options.name, self._options.state, error)
-            self.model = Model(self._options.processors)
+            self.model = Model(self._options.processors, unit=self._options.unit)
         self._inherited = frozenset(self.model.jobs)
 
     def save(self) -> None:

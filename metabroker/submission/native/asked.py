@@ -165,8 +165,8 @@ class ClusterWords:
         tasks = submission.processors.single
         if tasks is None:
             raise Unsayable(asked, "is asked for it for jobs of one component alone")
-        if self.system == "simulated" and asked.option != "nodelist":
-            return ()  # it has no nodes
+        if self.system == "simulated" and (self.unit == 1 or asked.option == "gpus-per-node"):
+            return ()  # it has no nodes, or they have no GPUs
         found = _RANGE.fullmatch(asked.value or "")
         largest = tasks if asked.option != "gpus-per-node" else submission.shape.gpus
         if found is None or not 0 < int(found[1]) <= int(found[2] or found[1]):

@@ -33,7 +33,8 @@ class _Cluster(Section):
     processors: Count | None = None
     """how many processors its twin has under `serve --offline` before the cluster was ever seen"""
     nodes: Count | None = None
-    """how many equal nodes these processors are in; null: one"""
+    """how many equal nodes these processors are in, for a twin or a simulated cluster; null: where
+    it does not give whole nodes, it has none"""
     whole_nodes: Count | None = None
     """for a cluster that gives jobs whole nodes: processors of a node (of the largest one); what a
     component asks for is rounded up to them; null: processors are given one by one"""
@@ -151,6 +152,11 @@ class SimulatedConfig(_Cluster):
     """file that keeps its state over a restart; null: NAME.simulated beside the store"""
     names: Annotated[AnyNames, BeforeValidator(empty)] = AnyNames()
     """what partitions, accounts and the like of `#SBATCH` and `#PBS` lines are called there"""
+
+    @property
+    def node(self) -> int:
+        """Processors of one of its nodes; 1: it has none that are known."""
+        return self.whole_nodes or (max(1, self.processors // self.nodes) if self.nodes else 1)
 
 
 Cluster = Annotated[SlurmConfig | OpenPBSConfig | SimulatedConfig, Discriminator("system")]

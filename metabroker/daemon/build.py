@@ -273,7 +273,8 @@ def _simulated(
             processors=configured.processors,
             state=state,
             run=configured.run,
-            unit=entry.unit,
+            node=configured.node,
+            sole=entry.unit > 1,
         )
     )
 

@@ -41,6 +41,7 @@ class SimulatedByNodes(Simulated):
 
     def configuration(self, folder: Path) -> dict[str, dict[str, Any]]:
         found = super().configuration(folder)
+        found["uneven"]["nodes"] = 2
         for name in ("linear", "sole"):
             found[name]["whole_nodes"] = NODE
         return found

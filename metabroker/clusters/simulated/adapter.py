@@ -9,7 +9,9 @@ from metabroker.broker.observation import (
     NativeJob,
     NativeReservation,
     NativeState,
+    NodeKind,
     Snapshot,
+    kinds,
 )
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import ClusterRefusal, ComponentRequest, ReserveRequest
@@ -30,6 +32,7 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
         if name.startswith(prefix) and not reservation.ahead:
             held[name] = max(held.get(name, 0), reservation.processors)
     jobs: dict[str, NativeJob] = {}
+    idle = model.idle()
     for job in of_names(model.jobs.values(), prefix):
         other = jobs.get(job.name)
         if other is None or other.state is NativeState.ENDED:
@@ -53,7 +56,23 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
         reserved=_reserved(model, prefix),
         version="simulated",
         commands=1,
+        nodes=_nodes_of(model, model.processors),
+        idle=kinds((*_nodes_of(model, idle), *_part_of_one(model, idle))),
+        free=_nodes_of(model, idle),
     )
+
+
+def _nodes_of(model: Model, processors: int) -> tuple[NodeKind, ...]:
+    """The whole nodes in so many processors, where nodes are known: as if jobs were packed on as
+    few as can be. Of memory and GPUs they may have any."""
+    count = processors // model.node if model.node > 1 else 0
+    return (NodeKind(model.node, gpus=None, count=count),) if count else ()
+
+
+def _part_of_one(model: Model, processors: int) -> tuple[NodeKind, ...]:
+    """What is left then, of one more."""
+    rest = processors % model.node
+    return (NodeKind(rest, gpus=None),) if rest else ()
 
 
 def _queued(model: Model) -> list[SimulatedJob]:
@@ -108,6 +127,7 @@ def native(model: Model, job: SimulatedJob) -> NativeJob:
 def reserve(model: Model, request: ReserveRequest, now: float) -> None:
     """Make the reservation, or find that it is there already, or move it."""
     existing = model.reservations.get(request.token)
+    nodes = _nodes(model, request)
     try:
         if request.end is not None:
             model.end_reservation(request.token, request.end, now)
@@ -115,16 +135,25 @@ def reserve(model: Model, request: ReserveRequest, now: float) -> None:
         if request.move:
             model.move(request.token, now if request.start is None else request.start, now)
             return
-        made = (request.processors, model.whole(request.processors))
+        made = (request.processors, model.whole(request.processors, nodes))
         if existing is not None and existing.processors in made:
             return
         if request.start is not None:
             end = request.start + request.seconds
-            model.promise(request.token, request.processors, request.start, end, now)
+            model.promise(request.token, request.processors, request.start, end, now, nodes)
             return
-        model.reserve(request.token, request.processors, now, now + request.seconds)
+        model.reserve(request.token, request.processors, now, now + request.seconds, nodes)
     except Denied as denied:
         raise ClusterRefusal(Cause.BUSY if denied.busy else Cause.INVALID, str(denied)) from denied
+
+
+def _nodes(model: Model, request: ReserveRequest | ComponentRequest) -> int:
+    """How many whole nodes its tasks need; 0: it shares them with others."""
+    if not model.sole and not request.shape.exclusive:
+        return 0
+    cpus = request.shape.cpus_per_task
+    per_node = max(1, model.node // cpus) * cpus
+    return -(-request.processors // per_node)
 
 
 def submit(
@@ -136,7 +165,7 @@ def submit(
         if known:
             return known[0]
     on = NodeRange.of(request.native, request.tasks)
-    per_node = max(1, model.unit // request.shape.cpus_per_task)
+    nodes = _nodes(model, request)
     try:
         return model.submit(
             request.token,
@@ -145,7 +174,7 @@ def submit(
             now,
             reservation=request.token if request.reservation else None,
             extra=extra,
-            nodes=max(on.least, -(-request.tasks // per_node)) if model.unit > 1 else 0,
+            nodes=max(on.least, nodes) if nodes else 0,
             most=on.most,
         )
     except Denied as denied:

@@ -33,15 +33,16 @@ TICK = 0.02
 @dataclass(frozen=True, slots=True)
 class SimulatedOptions:
     """`run`: scripts really run, as local processes; else a job takes as many seconds as
-    METABROKER_RUN_TIME in its environment says, or its whole time limit. `unit`: processors of a
-    node, where jobs are given whole nodes (1: they are not)."""
+    METABROKER_RUN_TIME in its environment says, or its whole time limit. `node`: processors of a
+    node (1: nothing is known of nodes); `sole`: jobs are given whole nodes."""
 
     name: str
     instance: str
     processors: int
     state: Path
     run: bool = True
-    unit: int = 1
+    node: int = 1
+    sole: bool = False
 
 
 class Controller:
@@ -49,7 +50,7 @@ class Controller:
 
     def __init__(self, options: SimulatedOptions, gates: Gates, files: Files) -> None:
         self.lock = threading.Condition()
-        self.model = Model(options.processors, unit=options.unit)
+        self.model = Model(options.processors, node=options.node, sole=options.sole)
         self._options = options
         self._gates = gates
         self._files = files
@@ -192,7 +193,8 @@ class Controller:
             # As after a power cut: a simulated cluster then starts empty, like a real one that
             # has lost its state.
             log.warning("%s: cannot read %s: %s", self._options.name, self._options.state, error)
-            self.model = Model(self._options.processors, unit=self._options.unit)
+            it = self._options
+            self.model = Model(it.processors, node=it.node, sole=it.sole)
         self._inherited = frozenset(self.model.jobs)
 
     def save(self) -> None:

@@ -1,6 +1,6 @@
 """A cluster as a pure model: processors, reservations, jobs, and a first-come-first-served queue.
 
-It may give whole nodes only: they are alike, and counted, but which of them a job has is not told.
+Nodes are alike, and may be given whole; they are counted, but which of them a job has is not told.
 
 Nothing here reads a clock: every call is told the time, in Unix seconds, and first lets the model
 catch up with it. Its owner starts and ends what the model says has started or must end.
@@ -52,8 +52,8 @@ class Denied(Exception):
 
 @dataclass(slots=True)
 class SimulatedJob:
-    """A job of anybody. Times in Unix seconds, `limit` in seconds. Where whole nodes are given:
-    `nodes`: at least so many, `most`: more than these, up to so many, if they are idle; `held`:
+    """A job of anybody. Times in Unix seconds, `limit` in seconds. `nodes`: it is given
+    so many whole ones at least, `most`: more than these, up to so many, if they are idle; `held`:
     processors that it was given with them (0: it has not started, or has those it asked for)."""
 
     id: int
@@ -87,7 +87,7 @@ class SimulatedReservation:
 @dataclass(slots=True)
 class Model:
     """One cluster. `down` processors take no jobs; `remember` is how long ended jobs are shown;
-    `unit`: it gives processors only by so many at a time, those of a whole node."""
+    `node`: processors of a node (1: nothing is known of nodes); `sole`: no two jobs share one."""
 
     processors: int
     down: int = 0
@@ -95,15 +95,17 @@ class Model:
     next_id: int = 1
     jobs: dict[int, SimulatedJob] = field(default_factory=dict)
     reservations: dict[str, SimulatedReservation] = field(default_factory=dict)
-    unit: int = 1
+    node: int = 1
+    sole: bool = False
 
     # --- counting -----------------------------------------------------------------------------
 
     def whole(self, processors: int, nodes: int = 0) -> int:
-        """Processors that are given to who asks for so many, on so many whole nodes at least."""
-        if self.unit == 1:
+        """Processors that are given to who asks for so many, on so many whole nodes at least (0: on
+        whole ones only where all are)."""
+        if not nodes and not self.sole:
             return processors
-        return max(nodes, -(-processors // self.unit)) * self.unit
+        return max(nodes, -(-processors // self.node)) * self.node
 
     def takes(self, job: SimulatedJob) -> int:
         """Processors that a job has; of one that is pending, that it must have to start."""
@@ -141,22 +143,26 @@ class Model:
 
     # --- what is asked of it ------------------------------------------------------------------
 
-    def reserve(self, name: str, processors: int, start: float, end: float) -> SimulatedReservation:
-        """Keep processors free, all or nothing.
+    def reserve(
+        self, name: str, processors: int, start: float, end: float, nodes: int = 0
+    ) -> SimulatedReservation:
+        """Keep processors free, of so many whole nodes, all or nothing.
 
         Raises:
             Denied: the name is taken, or the processors are not idle.
         """
         if name in self.reservations:
             raise Denied(f"a reservation named {name} exists")
-        processors = self.whole(processors)
+        processors = self.whole(processors, nodes)
         if processors > (idle := self.idle(end)):
             raise Denied(f"{processors} processors asked for, {idle} idle", busy=True)
         made = SimulatedReservation(name, processors, start, end)
         self.reservations[name] = made
         return made
 
-    def promise(self, name: str, processors: int, start: float, end: float, now: float) -> None:
+    def promise(
+        self, name: str, processors: int, start: float, end: float, now: float, nodes: int = 0
+    ) -> None:
         """Keep processors free from `start` on, all or nothing. Running jobs count to their limits,
         and pending ones not at all.
 
@@ -167,7 +173,7 @@ class Model:
             raise Denied(f"{start} is past", busy=True)
         if name in self.reservations:
             raise Denied(f"a reservation named {name} exists")
-        processors = self.whole(processors)
+        processors = self.whole(processors, nodes)
         if processors > (free := self._free(start, end)):
             raise Denied(f"{processors} processors asked for, {free} free then", busy=True)
         self.reservations[name] = SimulatedReservation(name, processors, start, end, ahead=True)
@@ -249,7 +255,7 @@ class Model:
         """
         if reservation is not None and reservation not in self.reservations:
             raise Denied(f"there is no reservation {reservation}")
-        room, needed = self.processors // self.unit * self.unit, self.whole(processors, nodes)
+        room, needed = self.processors, self.whole(processors, nodes)
         if reservation is not None:  # whose nodes are its own, as many as they are
             room, needed = self.reservations[reservation].processors, processors
         if needed > room:
@@ -306,7 +312,7 @@ class Model:
                 blocked = blocked or not fits
                 fits = fits and self.takes(job) <= self.idle(now + job.limit)
             if fits:
-                if self.unit > 1:
+                if job.nodes or self.sole:
                     job.held = self._given(job, now)
                 job.state, job.start_time = State.RUNNING, now
                 started.append(job)
@@ -317,7 +323,7 @@ class Model:
         needed = self.takes(job)
         if job.reservation is not None:
             return needed
-        most = min(job.most * self.unit, self.idle(now + job.limit) // self.unit * self.unit)
+        most = min(job.most, self.idle(now + job.limit) // self.node) * self.node
         return max(needed, most)
 
     def _fits_reservation(self, job: SimulatedJob, now: float) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.broker.observation import NativeState, Snapshot
+from metabroker.broker.observation import NativeState, NodeKind, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.operation import Operation, R, carry_out
@@ -130,7 +130,7 @@ def test_processors_are_counted(tmp_path: Path, made: Made) -> None:
 
 def test_of_whole_nodes_all_is_held(tmp_path: Path, made: Made) -> None:
     """By reservations too. Its user's words say on how many; a task is all on one node."""
-    cluster = made(unit=4, run=False)
+    cluster = made(node=4, sole=True, run=False)
     do(cluster.reserve(ReserveRequest(token(1), 3, 60)))
     do(cluster.reserve(ReserveRequest(token(1), 3, 60)))
     pairs = order(tmp_path, 2, shape=Shape(cpus_per_task=2), native=("--nodes=2",))
@@ -148,6 +148,24 @@ def test_of_whole_nodes_all_is_held(tmp_path: Path, made: Made) -> None:
     assert look(cluster).busy == 12
     cluster.close()
     assert look(made()).ours == {token(1): 4, token(2): 8}
+
+
+def test_a_job_may_have_nodes_of_its_own_where_others_share_them(
+    tmp_path: Path, made: Made
+) -> None:
+    cluster = made(node=4, run=False)
+    alone = Shape(exclusive=True)
+    do(cluster.reserve(ReserveRequest(token(1), 5, 60, 5, alone)))
+    do(cluster.submit(order(tmp_path, 1, reservation=True, shape=alone)))
+    do(cluster.submit(replace(order(tmp_path, 2), processors=3)))
+    do(cluster.submit(replace(order(tmp_path, 3), processors=1, shape=alone)))
+    do(cluster.submit(order(tmp_path, 4, shape=alone)))
+    eventually(lambda: look(cluster).jobs[token(3)].state is NativeState.RUNNING)
+    seen = look(cluster)
+    assert seen.ours == {token(1): 8, token(2): 3, token(3): 4}
+    assert seen.nodes == (NodeKind(4, gpus=None, count=4),)
+    assert (seen.idle, seen.free) == ((NodeKind(1, gpus=None),), ())
+    assert seen.jobs[token(4)].state is NativeState.PENDING
 
 
 @pytest.mark.parametrize("run", [True, False])

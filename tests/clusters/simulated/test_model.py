@@ -37,9 +37,9 @@ class Machine(RuleBasedStateMachine):
         self.now = 1000.0
         self.count = 0
 
-    @initialize(unit=st.sampled_from([1, 4]))
-    def give_nodes(self, unit: int) -> None:
-        self.model.unit = unit
+    @initialize(node=st.sampled_from([1, 4]), sole=st.booleans())
+    def give_nodes(self, node: int, sole: bool) -> None:
+        self.model.node, self.model.sole = node, sole
 
     @rule(
         target=jobs, processors=SIZES, limit=st.integers(1, 100), on=st.sampled_from([0, 0, 2, 9])
@@ -111,7 +111,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         data = json.loads(json.dumps(self.model.to_json()))
-        again = Model(SIZE, unit=self.model.unit)
+        again = Model(SIZE, node=self.model.node, sole=self.model.sole)
         again.from_json(data)
         assert again == self.model
 
@@ -123,8 +123,9 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def nodes_are_whole(self) -> None:
-        assert self.model.busy() % self.model.unit == 0
-        assert self.model.held_by_jobs() % self.model.unit == 0
+        alone = [j for j in self.model.jobs.values() if self.model.sole or j.nodes]
+        assert all(job.held % self.model.node == 0 for job in alone)
+        assert not self.model.sole or self.model.busy() % self.model.node == 0
 
     @invariant()
     def jobs_stay_within_their_reservations(self) -> None:
@@ -265,7 +266,7 @@ def test_a_promise_counts_running_jobs_to_their_limits_and_can_begin_earlier() -
 
 
 def test_jobs_hold_the_nodes_that_they_ask_for_whole() -> None:
-    model = Model(40, unit=8)
+    model = Model(40, node=8, sole=True)
     small, spread, wide = (
         model.submit("mb-x", 1, 100, 0.0),
         model.submit("mb-y", 2, 100, 0.0, nodes=2, most=2),
@@ -297,7 +298,7 @@ def test_a_state_of_shared_nodes_is_read_where_they_are_whole_now() -> None:
     for job in data["jobs"]:  # as it was written before there were such
         for key in ("nodes", "most", "held"):
             del job[key]
-    model = Model(16, unit=8)
+    model = Model(16, node=8, sole=True)
     model.from_json(data)
     assert model.busy() == 8
     runs, inside, waits = model.jobs.values()

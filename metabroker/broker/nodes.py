@@ -14,6 +14,12 @@ from metabroker.submission.shape import Shape, in_words
 
 from .observation import NodeKind
 
+_ANY = 10**6  # GPUs of a node, where that is not known
+
+
+def _gpus(node: NodeKind) -> int:
+    return _ANY if node.gpus is None else node.gpus
+
 
 def tasks_on(node: NodeKind, shape: Shape) -> int:
     """How many tasks an empty node of this kind has room for."""
@@ -27,8 +33,8 @@ def tasks_on(node: NodeKind, shape: Shape) -> int:
         if each:
             room = min(room, node.memory // each)
     if shape.gpus_per_task:
-        room = min(room, node.gpus // shape.gpus_per_task)
-    return room if node.gpus or not shape.gpus else 0
+        room = min(room, _gpus(node) // shape.gpus_per_task)
+    return room if _gpus(node) or not shape.gpus else 0
 
 
 def most(nodes: Sequence[NodeKind], shape: Shape, processors: int, unit: int) -> int:
@@ -65,7 +71,7 @@ def room_left(nodes: Iterable[NodeKind], shape: Shape, taken: int, unit: int = 1
         return tasks_on(node, shape) - left // shape.cpus_per_task
 
     hit = -(-taken // unit)
-    if gpus_for(nodes, shape) - _of_the_first(hit, nodes, lambda node: node.gpus) < shape.gpus:
+    if gpus_for(nodes, shape) - _of_the_first(hit, nodes, _gpus) < shape.gpus:
         return 0
     return found - shape.cpus_per_task * _of_the_first(hit, nodes, lost)
 
@@ -81,7 +87,7 @@ def _of_the_first(count: int, nodes: Sequence[NodeKind], having: Callable[[NodeK
 
 def gpus_for(nodes: Iterable[NodeKind], shape: Shape) -> int:
     """How many GPUs the nodes have together that have room for such a task."""
-    return sum(node.gpus * node.count for node in nodes if tasks_on(node, shape))
+    return sum(_gpus(node) * node.count for node in nodes if tasks_on(node, shape))
 
 
 def largest(names: Sequence[str], nodes: Sequence[Sequence[NodeKind]], shape: Shape) -> str:
@@ -94,7 +100,7 @@ def largest(names: Sequence[str], nodes: Sequence[Sequence[NodeKind]], shape: Sh
     words = [f"{kind.processors} processors"]
     if kind.memory is not None:
         words.append(in_words(kind.memory))
-    if kind.gpus or shape.gpus or shape.gpus_per_task:
+    if kind.gpus or (kind.gpus is not None and (shape.gpus or shape.gpus_per_task)):
         words.append(f"{kind.gpus} GPUs")
     return f"{', '.join(words)} in {name}"
 
@@ -106,7 +112,7 @@ def _nearness(node: NodeKind, shape: Shape) -> tuple[int, ...]:
     met = (
         node.processors >= shape.cpus_per_task,
         node.memory is None or node.memory >= memory,
-        node.gpus >= (shape.gpus_per_task or min(shape.gpus, 1)),
+        _gpus(node) >= (shape.gpus_per_task or min(shape.gpus, 1)),
     )
-    asked = node.gpus * bool(shape.gpus or shape.gpus_per_task), (node.memory or 0) * bool(memory)
+    asked = _gpus(node) * bool(shape.gpus or shape.gpus_per_task), (node.memory or 0) * bool(memory)
     return sum(met), *asked, node.processors, node.memory or 0

@@ -88,12 +88,12 @@ class Coming:
 
 @dataclass(frozen=True, slots=True)
 class NodeKind:
-    """So many nodes (`count`) that are alike: processors, memory in MB (None: not known) and GPUs
-    of each, in use or not. `chunked`: it is each task that is given memory there, not the node."""
+    """So many nodes (`count`) that are alike: processors, memory in MB and GPUs of each (None: not
+    known), in use or not. `chunked`: it is each task that is given memory there, not the node."""
 
     processors: int
     memory: int | None = None
-    gpus: int = 0
+    gpus: int | None = 0
     count: int = 1
     chunked: bool = False
 
@@ -104,7 +104,7 @@ def kinds(nodes: Iterable[NodeKind]) -> tuple[NodeKind, ...]:
     return tuple(
         sorted(
             (replace(node, count=node.count * count) for node, count in counted.items()),
-            key=lambda node: (node.processors, node.memory or -1, node.gpus),
+            key=lambda node: (node.processors, node.memory or -1, node.gpus or 0),
         )
     )
 

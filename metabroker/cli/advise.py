@@ -26,7 +26,7 @@ _LOG = "log.swf"
     "sources",
     multiple=True,
     metavar="FILE...",
-    help="the site's log: SWF, the output of sacct, or OpenPBS accounting files",
+    help="the site's logs: SWF, the output of sacct, or OpenPBS accounting files",
 )
 @click.option("--from-history", is_flag=True, help="the broker's own ended jobs")
 @click.option(
@@ -126,25 +126,43 @@ def _history(socket_path: str | None) -> Iterable[str]:
 
 
 def _lines(files: list[str]) -> Iterable[str]:
-    """The log in the Standard Workload Format: as it is, or made of a site's own records."""
-    from metabroker.traces import site, swf
+    """The log in the Standard Workload Format: as it is, or joined of several ones, or made of a
+    site's own records."""
+    from metabroker.traces import joined, site
     from metabroker.traces.errors import TraceError
     from metabroker.traces.lines import lines
     from metabroker.traces.write import write
 
     try:
-        first = next((text for _, text in lines(files[0]) if text.strip()), "")
-        if len(files) == 1 and (first.startswith(";") or len(first.split()) == swf.FIELDS):
-            yield from (text for _, text in lines(files[0]))
+        swf = [file for file in files if _is_swf(file)]
+        if swf and len(swf) < len(files):
+            other = next(file for file in files if file not in swf)
+            what = f"{swf[0]} is in the Standard Workload Format, and {other} is not"
+            advice = f"make one of the other files first: metabroker history --swf --from {other}"
+            raise CliError(what, advice, USAGE)
+        if len(swf) == 1:
+            yield from (text for _, text in lines(swf[0]))
             return
-        records = site.read(files)
+        told = joined.read(files) if swf else joined.Joined(site.read(files))
     except TraceError as error:
         raise CliError(f"{error.where}: {error.message}", error.advice, USAGE) from error
+    records = told.records
     for (file, why), skipped in records.skipped.items():
         tell(f"{file}: {skipped.count} left out: {why}; the first is line {skipped.first_line}")
     if not records.jobs:
         raise CliError("the files hold no job that has run", "name other files", USAGE)
-    yield from write(records.jobs)
+    if swf and records.again:
+        tell(f"{records.again} jobs stand in several of the logs, and are counted once")
+    computer, clusters = ", ".join(told.clusters), told.clusters
+    yield from write(records.jobs, computer=computer, processors=told.processors, clusters=clusters)
+
+
+def _is_swf(file: str) -> bool:
+    from metabroker.traces import swf
+    from metabroker.traces.lines import lines
+
+    first = next((text for _, text in lines(file) if text.strip()), "")
+    return first.startswith(";") or len(first.split()) == swf.FIELDS
 
 
 def _site(log: Path, clusters: str | None, title: str) -> Site:

@@ -33,7 +33,11 @@ class _Cluster(Section):
     processors: Count | None = None
     """how many processors its twin has under `serve --offline` before the cluster was ever seen"""
     nodes: Count | None = None
-    """how many equal nodes these processors are in; null: one"""
+    """how many equal nodes these processors are in, for a twin or a simulated cluster; null: where
+    it does not give whole nodes, it has none"""
+    whole_nodes: Count | None = None
+    """for a cluster that gives jobs whole nodes: processors of a node (of the largest one); what a
+    component asks for is rounded up to them; null: processors are given one by one"""
     claim: Literal["reservation", "placeholder"] = "reservation"
     """placeholder: where there is no right to reserve, the component job itself is the claim"""
     run_as: RunAs = "self"
@@ -88,9 +92,6 @@ class RealCluster(_Cluster):
     """least time between two connections; it doubles with each that fails, up to a minute"""
     env: Annotated[Mapping[str, str], BeforeValidator(values.variables)] = {}
     """environment of its client commands, for example SLURM_CONF or PBS_CONF_FILE"""
-    whole_nodes: Count | None = None
-    """for a cluster that gives jobs whole nodes: processors of a node (of the largest one); what a
-    component asks for is rounded up to them; null: processors are given one by one"""
     bin: PathOrNone = None
     """folder of its client commands, where they run; null: they are found on PATH"""
 
@@ -152,6 +153,11 @@ class SimulatedConfig(_Cluster):
     names: Annotated[AnyNames, BeforeValidator(empty)] = AnyNames()
     """what partitions, accounts and the like of `#SBATCH` and `#PBS` lines are called there"""
 
+    @property
+    def node(self) -> int:
+        """Processors of one of its nodes; 1: it has none that are known."""
+        return self.whole_nodes or (max(1, self.processors // self.nodes) if self.nodes else 1)
+
 
 Cluster = Annotated[SlurmConfig | OpenPBSConfig | SimulatedConfig, Discriminator("system")]
 
@@ -164,9 +170,14 @@ def words_of(cluster: SlurmConfig | OpenPBSConfig | SimulatedConfig) -> ClusterW
     )
     if isinstance(cluster, OpenPBSConfig):
         tables["partition"], own["partition"] = tables.pop(queue), own.pop(queue)
-    unit = 1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1
     own = {kind: name for kind, name in own.items() if name}
-    return ClusterWords(cluster.system, tables, own, unit)
+    return ClusterWords(cluster.system, tables, own, cluster.whole_nodes or 1)
+
+
+def gives_own_nodes(cluster: SlurmConfig | OpenPBSConfig | SimulatedConfig) -> bool:
+    """Whether it gives each job nodes of its own, whatever their size: by an option of every job
+    there."""
+    return isinstance(cluster, SlurmConfig) and "--exclusive" in cluster.native
 
 
 def runs_as_store_owner(cluster: RealCluster | SimulatedConfig) -> bool:

@@ -130,3 +130,20 @@ def _in_clusters(clusters: dict[str, Any], folder: Path) -> Iterator[Problem]:
             message = f"{nodes} nodes cannot share {processors} processors"
             advice = "give at least as many processors as nodes"
             yield Problem(("clusters", name, "nodes"), message, advice)
+        elif cluster.get("system") == "simulated":
+            yield from _in_whole_nodes(name, processors, nodes, cluster.get("whole_nodes"))
+
+
+def _in_whole_nodes(name: str, processors: Any, nodes: Any, size: Any) -> Iterator[Problem]:
+    """Of a simulated cluster, whose nodes are all alike."""
+    if type(processors) is not int or type(size) is not int or processors < 1 or size < 1:
+        return  # each is told by itself
+    if processors % size:
+        message = f"{processors} processors are not whole nodes of {size}"
+        more = -(-processors // size) * size
+        advice = f"let `processors` be a multiple of it, for example {more}"
+        yield Problem(("clusters", name, "whole_nodes"), message, advice)
+    elif type(nodes) is int and nodes * size != processors:
+        message = f"{processors} processors in nodes of {size} are not {nodes} nodes"
+        advice = f"remove `nodes`: they are {processors // size}"
+        yield Problem(("clusters", name, "nodes"), message, advice)

@@ -36,7 +36,13 @@ from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
 from metabroker.clusters.transports.ssh_target import Hop, SshTarget
 from metabroker.clusters.unconfigured import UnconfiguredCluster
-from metabroker.config.clusters import OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.clusters import (
+    OpenPBSConfig,
+    RealCluster,
+    SimulatedConfig,
+    SlurmConfig,
+    gives_own_nodes,
+)
 from metabroker.config.host_checks import part_of
 from metabroker.config.model import Config
 from metabroker.policy import ALL_PLACEMENTS, SPLITTING, Aging, Limits, Place, make
@@ -63,11 +69,11 @@ def settings(config: Config, store: Store) -> Settings:
             reserves=cluster.claim == "reservation",
             processors=known.get(name) or cluster.processors or 0,
             system=cluster.system,
-            unit=1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1,
+            unit=cluster.whole_nodes or 1,
             acting=cluster.run_as != "self",
             part=part_of(cluster) if isinstance(cluster, RealCluster) else None,
             identity=systems.get(name, UNKNOWN)[0],
-            whole=isinstance(cluster, SlurmConfig) and "--exclusive" in cluster.native,
+            whole=gives_own_nodes(cluster),
         )
         for name, cluster in config.clusters.items()
     ]
@@ -185,10 +191,7 @@ def clusters(
         if configured is None:
             found.append(UnconfiguredCluster(entry.name))
         elif isinstance(configured, SimulatedConfig):
-            state = config.state_file(entry.name)
-            found.append(
-                _simulated(entry.name, made, configured.processors, state, run=configured.run)
-            )
+            found.append(_simulated(entry, made, configured, config.state_file(entry.name)))
         else:
             owners = None
             if entry.name in users:
@@ -261,12 +264,19 @@ def real(
 
 
 def _simulated(
-    name: str, made: Settings, processors: int, state: Path, *, run: bool
+    entry: ClusterSettings, made: Settings, configured: SimulatedConfig, state: Path
 ) -> SimulatedCluster:
-    options = SimulatedOptions(
-        name=name, instance=made.instance, processors=processors, state=state, run=run
+    return SimulatedCluster(
+        SimulatedOptions(
+            name=entry.name,
+            instance=made.instance,
+            processors=configured.processors,
+            state=state,
+            run=configured.run,
+            node=configured.node,
+            sole=entry.unit > 1,
+        )
     )
-    return SimulatedCluster(options)
 
 
 def _transport(cluster: RealCluster, timeout: float) -> Transport:

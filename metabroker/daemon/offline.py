@@ -2,7 +2,8 @@
 
 Twins have the names and sizes of the real ones (as last seen, else as configured, else made up,
 which the log says), their own state and their own store: nothing real is contacted, and no real
-job is taken for lost. Scripts run on this host, so that a job takes as long as its script does.
+job is taken for lost. They give whole nodes where the real ones do. Scripts run on this host, so
+that a job takes as long as its script does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import logging
 
 from metabroker.about import about
-from metabroker.config.clusters import Cluster, SimulatedConfig, words_of
+from metabroker.config.clusters import Cluster, SimulatedConfig, gives_own_nodes, words_of
 from metabroker.config.model import Config
 from metabroker.config.names import AnyNames
 from metabroker.store.read_only import last_sizes
@@ -31,10 +32,15 @@ def twins(config: Config) -> Config:
     known = last_sizes(config.store)
     clusters = {}
     for name, cluster in config.clusters.items():
-        _tell_size(name, known.get(name), cluster.processors)
+        seen = known.get(name)
+        size = seen or _configured(cluster) or _guessed(cluster)
+        unit = _unit(name, cluster, size)
+        _tell_size(name, size, unit, seen=bool(seen), configured=bool(_configured(cluster)))
         state = config.state_file(name)
         clusters[name] = SimulatedConfig(
-            processors=known.get(name) or cluster.processors or _SIZE,
+            processors=size,
+            nodes=cluster.nodes if unit is None else max(1, size // unit),
+            whole_nodes=unit,
             claim=cluster.claim,
             commands_at_once=cluster.commands_at_once,
             run=True,
@@ -59,20 +65,50 @@ def _names(cluster: Cluster) -> AnyNames:
     return AnyNames(**{**words.tables, **own})
 
 
-def _tell_size(name: str, seen: int | None, configured: int | None) -> None:
+def _configured(cluster: Cluster) -> int | None:
+    """Processors by the configuration."""
+    if cluster.processors is None and cluster.nodes and cluster.whole_nodes:
+        return cluster.nodes * cluster.whole_nodes
+    return cluster.processors
+
+
+def _guessed(cluster: Cluster) -> int:
+    """Processors of a twin of which nothing is known, but perhaps how large a node is."""
+    return -(-_SIZE // (cluster.whole_nodes or 1)) * (cluster.whole_nodes or 1)
+
+
+def _unit(name: str, cluster: Cluster, processors: int) -> int | None:
+    """Processors of a node, where the twin gives whole nodes; they are all alike there."""
+    if cluster.whole_nodes or not gives_own_nodes(cluster):
+        return cluster.whole_nodes
+    if cluster.nodes is None:
+        log.warning(
+            "%s: its jobs are given nodes of their own, but its twin gives them processors one by "
+            "one, as nothing tells how large its nodes are; write `nodes` (how many) or "
+            "`whole_nodes` (processors of one) into its configuration",
+            name,
+            extra=about(cluster=name),
+        )
+        return None
+    return max(1, processors // cluster.nodes)
+
+
+def _tell_size(name: str, size: int, unit: int | None, *, seen: bool, configured: bool) -> None:
     """Where the twin's size comes from: what is tried on made-up sizes tells little."""
     more = about(cluster=name)
+    whole = f", in whole nodes of {unit}" if unit else ""
     if seen:
         log.info(
-            "%s: its twin has %d processors, as the cluster was last seen", name, seen, extra=more
+            "%s: its twin has %d processors%s, as the cluster was last seen",
+            *(name, size, whole),
+            extra=more,
         )
     elif configured:
-        log.info("%s: its twin has %d processors, as configured", name, configured, extra=more)
+        log.info("%s: its twin has %d processors%s, as configured", name, size, whole, extra=more)
     else:
         log.warning(
-            "%s: its twin has %d processors, a guess, as the cluster was never seen; write "
+            "%s: its twin has %d processors%s, a guess, as the cluster was never seen; write "
             "`processors` into its configuration",
-            name,
-            _SIZE,
+            *(name, size, whole),
             extra=more,
         )

@@ -117,6 +117,25 @@ def test_plans_are_tried_only_where_jobs_have_several_components() -> None:
     assert len({setting.name for setting in (several[2].now, *several[2].others)}) == 4
 
 
+def test_logs_of_several_years_and_clusters(call: Any, tmp_path: Path) -> None:
+    begin = 1_700_000_000
+    names = {"a": 100, "b": 120}
+    files = [
+        log(tmp_path / f"{name}{half}", [f"; UnixStartTime: {at}", f"; Cluster: {name} {size}"])
+        for name, size in names.items()
+        for half, at in enumerate((begin, begin + 69 * DAY))  # a day is told by both
+    ]
+    code, out, err = call("--from", *files, "--processes", "1", "--json")
+    told = json.loads(out)["log"]
+    assert code == 0 and told["clusters"] == names
+    assert (told["jobs"], told["weeks"]) == (4 * 420 - 2 * 6, 20)
+    assert "12 jobs stand in several of the logs" in err
+    head = "JobID|User|Submit|Start|End|State|ReqCPUS|TimelimitRaw"
+    (tmp_path / "jobs.txt").write_text(f"{head}\n")
+    code, _, err = call("--from", files[0], "jobs.txt")
+    assert code == 2 and "jobs.txt is not; make one of" in err
+
+
 def test_the_output_of_sacct(call: Any, tmp_path: Path) -> None:
     head = "JobID|User|Submit|Start|End|State|ReqCPUS|TimelimitRaw"
     rows = [

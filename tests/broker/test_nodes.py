@@ -56,6 +56,8 @@ def admission(*, limits: Limits = Limits(), known: bool = True) -> Admission:  #
         ((GPU, THIN), Shape(2, gpus_per_task=1), 16),
         ((GPU, FAT), Shape(gpus=8), 32),  # only the nodes that have any
         ((GPU, FAT), Shape(gpus=9), 0),
+        ((replace(FAT, gpus=None),), Shape(gpus=9), 64),  # not known: not against it
+        ((replace(FAT, gpus=None),), Shape(8, gpus_per_task=2), 64),
         ((THIN,), Shape(exclusive=True), 24),
     ],
 )

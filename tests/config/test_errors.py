@@ -181,6 +181,8 @@ CLUSTER_CASES: list[tuple[str, str, str, str]] = [
     ("l: {system: simulated, processors: 4, env: {}}", "l.env", "simulated", "remove"),
     ("l: {system: simulated, processors: 4, host: h}", "l.host", "ssh", "remove"),
     ("l: {system: simulated, processors: 1, nodes: 2}", "l.nodes", "share", "at least"),
+    ("l: {system: simulated, processors: 9, whole_nodes: 4}", "l.whole_nodes", "whole", "12"),
+    ("l: {system: simulated, processors: 8, nodes: 4, whole_nodes: 4}", "l.nodes", "4 nodes", "2"),
     ("l: {system: simulated, processors: 4, run: 1}", "l.run", "true or false", "true"),
     ("'a b': {system: slurm}", "a b", "cannot name a cluster", "letters"),
     ("-x: {system: slurm}", "-x", "cannot name a cluster", "letters"),

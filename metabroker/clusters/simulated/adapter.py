@@ -9,12 +9,15 @@ from metabroker.broker.observation import (
     NativeJob,
     NativeReservation,
     NativeState,
+    NodeKind,
     Snapshot,
+    kinds,
 )
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import ClusterRefusal, ComponentRequest, ReserveRequest
 from metabroker.clusters.reserved import Reserved, steps
 from metabroker.policy.availability import Booked, Held, Wanted
+from metabroker.submission.chunks import NodeRange
 
 from .model import CAUSES, Denied, Model, SimulatedJob, State, of_names
 
@@ -24,15 +27,16 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
     held: dict[str, int] = {}
     for job in of_names(model.jobs.values(), prefix):
         if job.state is State.RUNNING:
-            held[job.name] = held.get(job.name, 0) + job.processors
+            held[job.name] = held.get(job.name, 0) + model.takes(job)
     for name, reservation in model.reservations.items():
         if name.startswith(prefix) and not reservation.ahead:
             held[name] = max(held.get(name, 0), reservation.processors)
     jobs: dict[str, NativeJob] = {}
+    idle = model.idle()
     for job in of_names(model.jobs.values(), prefix):
         other = jobs.get(job.name)
         if other is None or other.state is NativeState.ENDED:
-            jobs[job.name] = native(job)
+            jobs[job.name] = native(model, job)
     return Snapshot(
         taken_at=now,
         processors=model.processors,
@@ -46,13 +50,29 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
             if r.name.startswith(prefix)
         },
         coming=_coming(model),
-        waiting=sum(job.processors for job in _queued(model) if not job.name.startswith(prefix)),
+        waiting=sum(model.takes(j) for j in _queued(model) if not j.name.startswith(prefix)),
         held=_in_use(model),
-        wanted=[Wanted(job.processors, job.limit) for job in _queued(model)],
+        wanted=[Wanted(model.takes(job), job.limit) for job in _queued(model)],
         reserved=_reserved(model, prefix),
         version="simulated",
         commands=1,
+        nodes=_nodes_of(model, model.processors),
+        idle=kinds((*_nodes_of(model, idle), *_part_of_one(model, idle))),
+        free=_nodes_of(model, idle),
     )
+
+
+def _nodes_of(model: Model, processors: int) -> tuple[NodeKind, ...]:
+    """The whole nodes in so many processors, where nodes are known: as if jobs were packed on as
+    few as can be. Of memory and GPUs they may have any."""
+    count = processors // model.node if model.node > 1 else 0
+    return (NodeKind(model.node, gpus=None, count=count),) if count else ()
+
+
+def _part_of_one(model: Model, processors: int) -> tuple[NodeKind, ...]:
+    """What is left then, of one more."""
+    rest = processors % model.node
+    return (NodeKind(rest, gpus=None),) if rest else ()
 
 
 def _queued(model: Model) -> list[SimulatedJob]:
@@ -64,7 +84,7 @@ def _in_use(model: Model) -> list[Held]:
     """What runs, until its limit, and what is reserved now."""
     begun = {name: r for name, r in model.reservations.items() if not r.ahead}
     running = [
-        Held(job.processors, job.start_time + job.limit)
+        Held(model.takes(job), job.start_time + job.limit)
         for job in model.jobs.values()
         if job.state is State.RUNNING
         and job.start_time is not None
@@ -87,7 +107,7 @@ def _coming(model: Model) -> tuple[Coming, ...]:
     return tuple(found)
 
 
-def native(job: SimulatedJob) -> NativeJob:
+def native(model: Model, job: SimulatedJob) -> NativeJob:
     """A model's job as the core reads it."""
     state = {State.PENDING: NativeState.PENDING, State.RUNNING: NativeState.RUNNING}
     return NativeJob(
@@ -95,7 +115,7 @@ def native(job: SimulatedJob) -> NativeJob:
         submit_time=job.submit_time,
         state=state.get(job.state, NativeState.ENDED),
         word=job.state.value,
-        processors=job.processors,
+        processors=model.takes(job),
         reason="Resources" if job.state is State.PENDING else "",
         start_time=job.start_time,
         end_time=job.end_time,
@@ -107,6 +127,7 @@ def native(job: SimulatedJob) -> NativeJob:
 def reserve(model: Model, request: ReserveRequest, now: float) -> None:
     """Make the reservation, or find that it is there already, or move it."""
     existing = model.reservations.get(request.token)
+    nodes = _nodes(model, request)
     try:
         if request.end is not None:
             model.end_reservation(request.token, request.end, now)
@@ -114,15 +135,25 @@ def reserve(model: Model, request: ReserveRequest, now: float) -> None:
         if request.move:
             model.move(request.token, now if request.start is None else request.start, now)
             return
-        if existing is not None and existing.processors == request.processors:
+        made = (request.processors, model.whole(request.processors, nodes))
+        if existing is not None and existing.processors in made:
             return
         if request.start is not None:
             end = request.start + request.seconds
-            model.promise(request.token, request.processors, request.start, end, now)
+            model.promise(request.token, request.processors, request.start, end, now, nodes)
             return
-        model.reserve(request.token, request.processors, now, now + request.seconds)
+        model.reserve(request.token, request.processors, now, now + request.seconds, nodes)
     except Denied as denied:
         raise ClusterRefusal(Cause.BUSY if denied.busy else Cause.INVALID, str(denied)) from denied
+
+
+def _nodes(model: Model, request: ReserveRequest | ComponentRequest) -> int:
+    """How many whole nodes its tasks need; 0: it shares them with others."""
+    if not model.sole and not request.shape.exclusive:
+        return 0
+    cpus = request.shape.cpus_per_task
+    per_node = max(1, model.node // cpus) * cpus
+    return -(-request.processors // per_node)
 
 
 def submit(
@@ -133,6 +164,8 @@ def submit(
         known = model.named(request.token)
         if known:
             return known[0]
+    on = NodeRange.of(request.native, request.tasks)
+    nodes = _nodes(model, request)
     try:
         return model.submit(
             request.token,
@@ -141,6 +174,8 @@ def submit(
             now,
             reservation=request.token if request.reservation else None,
             extra=extra,
+            nodes=max(on.least, nodes) if nodes else 0,
+            most=on.most,
         )
     except Denied as denied:
         gone = request.reservation and request.token not in model.reservations

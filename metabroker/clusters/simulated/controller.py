@@ -33,13 +33,16 @@ TICK = 0.02
 @dataclass(frozen=True, slots=True)
 class SimulatedOptions:
     """`run`: scripts really run, as local processes; else a job takes as many seconds as
-    METABROKER_RUN_TIME in its environment says, or its whole time limit."""
+    METABROKER_RUN_TIME in its environment says, or its whole time limit. `node`: processors of a
+    node (1: nothing is known of nodes); `sole`: jobs are given whole nodes."""
 
     name: str
     instance: str
     processors: int
     state: Path
     run: bool = True
+    node: int = 1
+    sole: bool = False
 
 
 class Controller:
@@ -47,7 +50,7 @@ class Controller:
 
     def __init__(self, options: SimulatedOptions, gates: Gates, files: Files) -> None:
         self.lock = threading.Condition()
-        self.model = Model(options.processors)
+        self.model = Model(options.processors, node=options.node, sole=options.sole)
         self._options = options
         self._gates = gates
         self._files = files
@@ -190,7 +193,8 @@ class Controller:
             # As after a power cut: a simulated cluster then starts empty, like a real one that
             # has lost its state.
             log.warning("%s: cannot read %s: %s", self._options.name, self._options.state, error)
-            self.model = Model(self._options.processors)
+            it = self._options
+            self.model = Model(it.processors, node=it.node, sole=it.sole)
         self._inherited = frozenset(self.model.jobs)
 
     def save(self) -> None:

@@ -1,5 +1,7 @@
 """A cluster as a pure model: processors, reservations, jobs, and a first-come-first-served queue.
 
+Nodes are alike, and may be given whole; they are counted, but which of them a job has is not told.
+
 Nothing here reads a clock: every call is told the time, in Unix seconds, and first lets the model
 catch up with it. Its owner starts and ends what the model says has started or must end.
 """
@@ -50,7 +52,9 @@ class Denied(Exception):
 
 @dataclass(slots=True)
 class SimulatedJob:
-    """A job of anybody. Times in Unix seconds, `limit` in seconds."""
+    """A job of anybody. Times in Unix seconds, `limit` in seconds. `nodes`: it is given
+    so many whole ones at least, `most`: more than these, up to so many, if they are idle; `held`:
+    processors that it was given with them (0: it has not started, or has those it asked for)."""
 
     id: int
     name: str
@@ -63,6 +67,9 @@ class SimulatedJob:
     end_time: float | None = None
     exit_code: int | None = None
     extra: dict[str, Any] = field(default_factory=dict)  # its owner's
+    nodes: int = 0
+    most: int = 0
+    held: int = 0
 
 
 @dataclass(slots=True)
@@ -79,7 +86,8 @@ class SimulatedReservation:
 
 @dataclass(slots=True)
 class Model:
-    """One cluster. `down` processors take no jobs; `remember` is how long ended jobs are shown."""
+    """One cluster. `down` processors take no jobs; `remember` is how long ended jobs are shown;
+    `node`: processors of a node (1: nothing is known of nodes); `sole`: no two jobs share one."""
 
     processors: int
     down: int = 0
@@ -87,13 +95,30 @@ class Model:
     next_id: int = 1
     jobs: dict[int, SimulatedJob] = field(default_factory=dict)
     reservations: dict[str, SimulatedReservation] = field(default_factory=dict)
+    node: int = 1
+    sole: bool = False
 
     # --- counting -----------------------------------------------------------------------------
+
+    def whole(self, processors: int, nodes: int = 0) -> int:
+        """Processors that are given to who asks for so many, on so many whole nodes at least (0: on
+        whole ones only where all are)."""
+        if not nodes and not self.sole:
+            return processors
+        return max(nodes, -(-processors // self.node)) * self.node
+
+    def takes(self, job: SimulatedJob) -> int:
+        """Processors that a job has; of one that is pending, that it must have to start."""
+        if job.held or job.state is not State.PENDING:
+            return job.held or job.processors  # also one that started when nodes were shared
+        found = self.reservations.get(job.reservation or "")
+        needed = self.whole(job.processors, job.nodes)
+        return needed if found is None else min(needed, found.processors)
 
     def held_by_jobs(self, reservation: str | None = None) -> int:
         """Processors of running jobs, of all or of those in one reservation."""
         return sum(
-            job.processors
+            self.takes(job)
             for job in self.jobs.values()
             if job.state is State.RUNNING and reservation in (None, job.reservation)
         )
@@ -101,7 +126,7 @@ class Model:
     def busy(self) -> int:
         """Processors that jobs hold or reservations keep free."""
         outside = sum(
-            job.processors
+            self.takes(job)
             for job in self.jobs.values()
             if job.state is State.RUNNING and job.reservation not in self.reservations
         )
@@ -118,21 +143,26 @@ class Model:
 
     # --- what is asked of it ------------------------------------------------------------------
 
-    def reserve(self, name: str, processors: int, start: float, end: float) -> SimulatedReservation:
-        """Keep processors free, all or nothing.
+    def reserve(
+        self, name: str, processors: int, start: float, end: float, nodes: int = 0
+    ) -> SimulatedReservation:
+        """Keep processors free, of so many whole nodes, all or nothing.
 
         Raises:
             Denied: the name is taken, or the processors are not idle.
         """
         if name in self.reservations:
             raise Denied(f"a reservation named {name} exists")
+        processors = self.whole(processors, nodes)
         if processors > (idle := self.idle(end)):
             raise Denied(f"{processors} processors asked for, {idle} idle", busy=True)
         made = SimulatedReservation(name, processors, start, end)
         self.reservations[name] = made
         return made
 
-    def promise(self, name: str, processors: int, start: float, end: float, now: float) -> None:
+    def promise(
+        self, name: str, processors: int, start: float, end: float, now: float, nodes: int = 0
+    ) -> None:
         """Keep processors free from `start` on, all or nothing. Running jobs count to their limits,
         and pending ones not at all.
 
@@ -143,6 +173,7 @@ class Model:
             raise Denied(f"{start} is past", busy=True)
         if name in self.reservations:
             raise Denied(f"a reservation named {name} exists")
+        processors = self.whole(processors, nodes)
         if processors > (free := self._free(start, end)):
             raise Denied(f"{processors} processors asked for, {free} free then", busy=True)
         self.reservations[name] = SimulatedReservation(name, processors, start, end, ahead=True)
@@ -181,7 +212,7 @@ class Model:
     def _free(self, start: float, end: float) -> int:
         """Processors that nobody has from `start` to `end`, if jobs run to their limits."""
         running = sum(
-            job.processors
+            self.takes(job)
             for job in self.jobs.values()
             if job.state is State.RUNNING and job.reservation not in self.reservations
             if job.start_time is None or job.start_time + job.limit > start
@@ -214,6 +245,8 @@ class Model:
         *,
         reservation: str | None = None,
         extra: dict[str, Any] | None = None,
+        nodes: int = 0,
+        most: int = 0,
     ) -> SimulatedJob:
         """Queue a job.
 
@@ -222,13 +255,16 @@ class Model:
         """
         if reservation is not None and reservation not in self.reservations:
             raise Denied(f"there is no reservation {reservation}")
-        room = self.processors
-        if reservation is not None:
-            room = self.reservations[reservation].processors
-        if processors > room:
-            raise Denied(f"{processors} processors asked for, at most {room} can be had")
+        room, needed = self.processors, self.whole(processors, nodes)
+        if reservation is not None:  # whose nodes are its own, as many as they are
+            room, needed = self.reservations[reservation].processors, processors
+        if needed > room:
+            raise Denied(f"{needed} processors asked for, at most {room} can be had")
         job = SimulatedJob(
-            self.next_id, name, processors, limit, now, reservation, extra=extra or {}
+            *(self.next_id, name, processors, limit, now, reservation),
+            extra=extra or {},
+            nodes=nodes,
+            most=most,
         )
         self.next_id += 1
         self.jobs[job.id] = job
@@ -272,21 +308,31 @@ class Model:
             if job.reservation is not None:
                 fits = self._fits_reservation(job, now)
             else:
-                fits = not blocked and job.processors <= self.idle()
+                fits = not blocked and self.takes(job) <= self.idle()
                 blocked = blocked or not fits
-                fits = fits and job.processors <= self.idle(now + job.limit)
+                fits = fits and self.takes(job) <= self.idle(now + job.limit)
             if fits:
+                if job.nodes or self.sole:
+                    job.held = self._given(job, now)
                 job.state, job.start_time = State.RUNNING, now
                 started.append(job)
         return started
+
+    def _given(self, job: SimulatedJob, now: float) -> int:
+        """Processors of the whole nodes that a job starts on."""
+        needed = self.takes(job)
+        if job.reservation is not None:
+            return needed
+        most = min(job.most, self.idle(now + job.limit) // self.node) * self.node
+        return max(needed, most)
 
     def _fits_reservation(self, job: SimulatedJob, now: float) -> bool:
         reservation = self.reservations.get(job.reservation or "")
         if reservation is None or reservation.start > now:
             return False
-        if job.processors > self.processors - self.held_by_jobs():
+        if self.takes(job) > self.processors - self.held_by_jobs():
             return False  # a job that is over its limit has not been ended yet
-        return job.processors <= reservation.processors - self.held_by_jobs(job.reservation)
+        return self.takes(job) <= reservation.processors - self.held_by_jobs(job.reservation)
 
     def overdue(self, now: float) -> list[SimulatedJob]:
         """Running jobs over their time limit."""

@@ -165,8 +165,9 @@ class ClusterWords:
         tasks = submission.processors.single
         if tasks is None:
             raise Unsayable(asked, "is asked for it for jobs of one component alone")
-        if self.system == "simulated" and asked.option != "nodelist":
-            return ()  # it has no nodes
+        whole = self.unit > 1 or submission.shape.exclusive
+        if self.system == "simulated" and (not whole or asked.option == "gpus-per-node"):
+            return ()  # where what is in them is shared, it tells no nodes apart
         found = _RANGE.fullmatch(asked.value or "")
         largest = tasks if asked.option != "gpus-per-node" else submission.shape.gpus
         if found is None or not 0 < int(found[1]) <= int(found[2] or found[1]):

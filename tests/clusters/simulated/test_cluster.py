@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.broker.observation import NativeState, Snapshot
+from metabroker.broker.observation import NativeState, NodeKind, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.operation import Operation, R, carry_out
@@ -26,6 +26,7 @@ from metabroker.clusters.port import (
 )
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions, processes
 from metabroker.clusters.transports.local import LocalTransport
+from metabroker.submission.shape import Shape
 from tests.clusters.gate.making import order as plain_order
 from tests.clusters.refusals import refused
 from tests.daemon.harness import eventually
@@ -125,6 +126,46 @@ def test_processors_are_counted(tmp_path: Path, made: Made) -> None:
     assert look(cluster).busy == 10, "the same again is the same"
     clean(cluster, CleanRequest(token(1)))
     assert look(cluster).busy == 0
+
+
+def test_of_whole_nodes_all_is_held(tmp_path: Path, made: Made) -> None:
+    """By reservations too. Its user's words say on how many; a task is all on one node."""
+    cluster = made(node=4, sole=True, run=False)
+    do(cluster.reserve(ReserveRequest(token(1), 3, 60)))
+    do(cluster.reserve(ReserveRequest(token(1), 3, 60)))
+    pairs = order(tmp_path, 2, shape=Shape(cpus_per_task=2), native=("--nodes=2",))
+    do(cluster.submit(pairs))
+    eventually(lambda: look(cluster).jobs[token(2)].state is NativeState.RUNNING)
+    seen = look(cluster)
+    assert (seen.busy, seen.ours) == (12, {token(1): 4, token(2): 8})
+    assert seen.reservations[token(1)].processors == 4
+    threes = replace(order(tmp_path, 3), processors=6, shape=Shape(cpus_per_task=3))
+    do(cluster.submit(threes))  # two nodes, and one is idle
+    assert look(cluster).jobs[token(3)].state is NativeState.PENDING
+    inside = order(tmp_path, 1, reservation=True)
+    do(cluster.submit(inside))
+    eventually(lambda: look(cluster).jobs[token(1)].state is NativeState.RUNNING)
+    assert look(cluster).busy == 12
+    cluster.close()
+    assert look(made()).ours == {token(1): 4, token(2): 8}
+
+
+def test_a_job_may_have_nodes_of_its_own_where_others_share_them(
+    tmp_path: Path, made: Made
+) -> None:
+    cluster = made(node=4, run=False)
+    alone = Shape(exclusive=True)
+    do(cluster.reserve(ReserveRequest(token(1), 5, 60, 5, alone)))
+    do(cluster.submit(order(tmp_path, 1, reservation=True, shape=alone)))
+    do(cluster.submit(replace(order(tmp_path, 2), processors=3)))
+    do(cluster.submit(replace(order(tmp_path, 3), processors=1, shape=alone)))
+    do(cluster.submit(order(tmp_path, 4, shape=alone)))
+    eventually(lambda: look(cluster).jobs[token(3)].state is NativeState.RUNNING)
+    seen = look(cluster)
+    assert seen.ours == {token(1): 8, token(2): 3, token(3): 4}
+    assert seen.nodes == (NodeKind(4, gpus=None, count=4),)
+    assert (seen.idle, seen.free) == ((NodeKind(1, gpus=None),), ())
+    assert seen.jobs[token(4)].state is NativeState.PENDING
 
 
 @pytest.mark.parametrize("run", [True, False])

@@ -11,6 +11,7 @@ from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     consumes,
+    initialize,
     invariant,
     precondition,
     rule,
@@ -25,7 +26,7 @@ SIZES = st.integers(1, SIZE + 4)
 
 
 class Machine(RuleBasedStateMachine):
-    """Local users and a broker on one cluster, in any order."""
+    """Local users and a broker on one cluster, which may give whole nodes, in any order."""
 
     jobs = Bundle("jobs")
     reservations = Bundle("reservations")
@@ -36,12 +37,18 @@ class Machine(RuleBasedStateMachine):
         self.now = 1000.0
         self.count = 0
 
-    @rule(target=jobs, processors=SIZES, limit=st.integers(1, 100))
-    def submit(self, processors: int, limit: int) -> SimulatedJob | None:
+    @initialize(node=st.sampled_from([1, 4]), sole=st.booleans())
+    def give_nodes(self, node: int, sole: bool) -> None:
+        self.model.node, self.model.sole = node, sole
+
+    @rule(
+        target=jobs, processors=SIZES, limit=st.integers(1, 100), on=st.sampled_from([0, 0, 2, 9])
+    )
+    def submit(self, processors: int, limit: int, on: int) -> SimulatedJob | None:
         try:
-            return self.model.submit("local", processors, limit, self.now)
+            return self.model.submit("local", processors, limit, self.now, nodes=on, most=on + 1)
         except Denied as denied:
-            assert processors > SIZE and not denied.busy
+            assert self.model.whole(processors, on) > SIZE and not denied.busy
             return None
 
     @rule(target=reservations, processors=SIZES, seconds=st.integers(1, 200))
@@ -52,10 +59,10 @@ class Machine(RuleBasedStateMachine):
         try:
             made = self.model.reserve(name, processors, self.now, self.now + seconds)
         except Denied as denied:
-            assert processors > idle and denied.busy
+            assert self.model.whole(processors) > idle and denied.busy
             return None
-        assert made.processors == processors <= idle
-        assert self.model.idle() == idle - processors, "exactly as many are kept"
+        assert made.processors == self.model.whole(processors) <= idle
+        assert self.model.idle() == idle - made.processors, "exactly as many are kept"
         return name
 
     @rule(target=jobs, name=reservations, processors=SIZES)
@@ -104,7 +111,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         data = json.loads(json.dumps(self.model.to_json()))
-        again = Model(SIZE)
+        again = Model(SIZE, node=self.model.node, sole=self.model.sole)
         again.from_json(data)
         assert again == self.model
 
@@ -113,6 +120,12 @@ class Machine(RuleBasedStateMachine):
         assert 0 <= self.model.held_by_jobs() <= SIZE
         assert self.model.held_by_jobs() <= self.model.busy() <= SIZE
         assert self.model.idle() == SIZE - self.model.busy()
+
+    @invariant()
+    def nodes_are_whole(self) -> None:
+        alone = [j for j in self.model.jobs.values() if self.model.sole or j.nodes]
+        assert all(job.held % self.model.node == 0 for job in alone)
+        assert not self.model.sole or self.model.busy() % self.model.node == 0
 
     @invariant()
     def jobs_stay_within_their_reservations(self) -> None:
@@ -250,3 +263,48 @@ def test_a_promise_counts_running_jobs_to_their_limits_and_can_begin_earlier() -
     assert model.reservations["later"].ahead and model.reservations["later"].start == 50.0
     model.move("later", 20.0, 20.0)
     assert (model.busy(), model.reservations["later"].end) == (8, 200.0)
+
+
+def test_jobs_hold_the_nodes_that_they_ask_for_whole() -> None:
+    model = Model(40, node=8, sole=True)
+    small, spread, wide = (
+        model.submit("mb-x", 1, 100, 0.0),
+        model.submit("mb-y", 2, 100, 0.0, nodes=2, most=2),
+        model.submit("mb-z", 3, 100, 0.0, nodes=1, most=3),
+    )
+    waits = model.submit("local", 1, 100, 0.0)
+    assert model.advance(0.0) == [small, spread, wide]
+    assert [model.takes(job) for job in (small, spread, wide)] == [8, 16, 16], "what is idle"
+    seen = observe(model, 0.0, "mb-")
+    assert (seen.busy, seen.ours) == (40, {"mb-x": 8, "mb-y": 16, "mb-z": 16})
+    assert seen.jobs["mb-y"].processors == 16 and seen.waiting == 8
+    assert sorted(held.processors for held in seen.held or ()) == [8, 16, 16]
+    assert [wanted.processors for wanted in seen.wanted] == [8]
+    model.end(small, State.COMPLETED, 1.0)
+    assert model.advance(1.0) == [waits]
+    with pytest.raises(Denied, match="48 processors asked for, at most 40"):
+        model.submit("local", 6, 100, 0.0, nodes=6)
+
+
+def test_a_state_of_shared_nodes_is_read_where_they_are_whole_now() -> None:
+    """What ran then has what it had; what starts now has whole nodes."""
+    before = Model(16)
+    before.submit("runs", 5, 100, 0.0)
+    before.advance(0.0)
+    before.reserve("r", 3, 0.0, 50.0)
+    before.submit("inside", 3, 40, 0.0, reservation="r")
+    before.submit("waits", 9, 100, 0.0)
+    data = before.to_json()
+    for job in data["jobs"]:  # as it was written before there were such
+        for key in ("nodes", "most", "held"):
+            del job[key]
+    model = Model(16, node=8, sole=True)
+    model.from_json(data)
+    assert model.busy() == 8
+    runs, inside, waits = model.jobs.values()
+    assert model.advance(1.0) == [inside]
+    assert (model.takes(runs), model.takes(inside), model.takes(waits)) == (5, 3, 16)
+    for job in (runs, inside):
+        model.end(job, State.COMPLETED, 2.0)
+    model.unreserve("r")
+    assert model.advance(2.0) == [waits] and model.busy() == 16

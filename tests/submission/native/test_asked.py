@@ -121,6 +121,14 @@ def test_nodes_that_pbs_has_no_chunks_for(unit: int, asked: dict[str, str], why:
     assert why in caught.value.why
 
 
+def test_a_simulated_cluster_of_whole_nodes_is_told_on_how_many_a_job_is() -> None:
+    simulated = ClusterWords("simulated", unit=8)
+    given = ("--nodes=2", "--ntasks-per-node=2")
+    assert words(simulated, nodes="2", ntasks_per_node="2", gpus_per_node="1") == given
+    with pytest.raises(Unsayable):
+        words(simulated, nodes="9")
+
+
 def test_a_simulated_cluster_knows_names_and_has_no_nodes() -> None:
     simulated = ClusterWords("simulated", {"qos": {"high": "x"}})
     assert words(simulated, qos="high", nodes="2", comment="x") == ()

@@ -231,23 +231,26 @@ class Routes:
         """The outcome of a change. It goes on even if the one who asked has gone."""
         asked = self._call(caller, change)
         asked.add_done_callback(_heard)
-        await self._end_of(asked)
+        left = await self._end_of(asked)
         result = asyncio.wrap_future(asked.result())
         result.add_done_callback(_heard)
-        await self._end_of(result)
+        await self._end_of(result, left=left)
         if result.cancelled():
             raise _stopping()
         return result.result()
 
-    async def _end_of(self, under_way: asyncio.Future[Any]) -> None:
-        """Wait until it is done, also if the one who asked has gone: what was sent with it keeps
-        its room as long as it is in memory."""
+    async def _end_of(self, under_way: asyncio.Future[Any], *, left: bool = False) -> bool:
+        """Wait until it is done, also if the one who asked leaves, or has `left`: what was sent
+        keeps its room as long as it is in memory, and what was done is written down. Whether that
+        one has left."""
         try:
             await asyncio.wait({under_way})  # unlike `await under_way`, does not cancel it
         except asyncio.CancelledError:
-            if not self.stopping.is_set():
-                await asyncio.wait({under_way})
-            raise
+            if left or self.stopping.is_set():
+                raise
+            await asyncio.wait({under_way})
+            return True
+        return left
 
     async def _read(self, caller: Caller, read: Callable[[], Json]) -> web.Response:
         """What `read` answers; encoded in the thread too, since it may be long."""

@@ -125,7 +125,7 @@ class Component:
     reservation: bool = False
     started: bool = False  # the user's script started
     native_id: str | None = None
-    submit_time: float | None = None
+    submit_time: float | None = None  # None: it has no job, or its job's id is another's now
     hosts: str = ""
     start_time: float | None = None
     end_time: float | None = None

@@ -65,7 +65,8 @@ def proven(key: str, ref: Ref) -> bool:
 
 class NativeId(NamedTuple):
     """A job's id in its cluster, and when it was submitted (Unix seconds): the id alone may be
-    another's. `listed`: its cluster has said so; else it may be by the broker's clock."""
+    another's. None: it is, or may be for all that is known, so the id tells nothing. `listed`: its
+    cluster has said so; else it may be by the broker's clock."""
 
     id: str
     submit_time: float | None

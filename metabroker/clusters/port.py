@@ -234,12 +234,13 @@ class CleanRequest:
 
     def knows(self, writer: Writer | None) -> bool:
         """Whether its record tells nothing new of which job it is. Another job that has the same
-        id now was then submitted at another time, however near that is to the script's start."""
+        id now was then submitted at another time, however near that is to the script's start; or
+        that id is known to be another job's."""
         native = self.native
         return (
             writer is not None
             and native is not None
-            and native.listed
+            and (native.listed or native.submit_time is None)
             and native.id == writer.native_id
         )
 

@@ -241,6 +241,11 @@ def _coming(now: float, text: str) -> Coming:
     return Coming(name, start, start + 3600, held, int(idle[0]) if idle else held, name == "maint")
 
 
+def _native_id(ref: Ref) -> str:
+    """An id that no other component gets."""
+    return str(1000 * ref.job + 100 * ref.attempt + ref.component - 1000)
+
+
 def _ref(text: str) -> Ref:
     return Ref(*map(int, text.split(".")))
 
@@ -341,7 +346,7 @@ class _Events:
             return Ended(ref, now, code or 0, "signalled" in rest)
         replies: dict[str, Event] = {
             "reserved": Reserved(ref),
-            "submitted": Submitted(ref, str(100 + ref.component), now),
+            "submitted": Submitted(ref, _native_id(ref), now),
             "armed": Armed(ref),
             "opened": Opened(ref),
             "staged": Staged(ref, 2, 300),

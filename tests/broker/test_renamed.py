@@ -10,6 +10,7 @@ from metabroker.broker.events import CancelJob, Cleaned, Observed, Started, Subm
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import NativeId, Ref
+from metabroker.clusters.port import CleanRequest, Writer
 
 from .bench import START
 from .script import Script
@@ -187,3 +188,45 @@ def test_a_time_that_is_by_the_brokers_clock_again_counts_as_told_by_its_cluster
     assert component.native == NativeId("100", SUBMITTED, listed=True)
     script.bench.handle(Submitted(component.ref, "101", script.bench.now))
     assert component.native == NativeId("101", script.bench.now)
+
+
+def given_again(by: float | None = None) -> Script:
+    """The first job's script runs, its controller forgets it, and gives its id to the second."""
+    script = submitted()
+    assert script.bench is not None
+    script.bench.handle(Started(Ref(1, 1, 0), script.bench.now, "node1", "100"))
+    script.play("wait 2")
+    script.play("submit n=16")
+    script.bench.handle(Submitted(Ref(2, 1, 0), "100", by))
+    return script
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["", "after a restart"])
+@pytest.mark.parametrize("by", [None, SUBMITTED + 2], ids=["", "its cluster told when"])
+def test_an_id_that_was_given_again_is_no_more_the_former_jobs(
+    again: bool, by: float | None
+) -> None:
+    """The second is renamed: the first was told to have ended as the second did."""
+    script = given_again(by)
+    bench = script.bench
+    assert bench is not None
+    if again:
+        bench.restart()
+    for _ in range(4):
+        shows(script, SUBMITTED + 2)
+    first, second = (bench.broker.view.jobs[n].components[0] for n in (1, 2))
+    assert (first.cause, first.step) == (Cause.LOST, Step.CLEAN)
+    assert (second.cause, second.step) == (None, Step.NONE)
+    assert second.native == NativeId("100", SUBMITTED + 2, listed=True)
+
+
+def test_whoever_cancels_a_job_whose_id_was_given_again_does_not_end_the_other() -> None:
+    script = given_again()
+    assert script.bench is not None
+    ready = script.bench.handle(CancelJob(1, "anna"))
+    (clean,) = [effect for effect in ready.effects if isinstance(effect, Clean)]
+    assert clean.native == NativeId("100", None)
+    other = NativeJob("100", SUBMITTED + 2, NativeState.RUNNING, "RUNNING", processors=16)
+    assert not other.is_of(clean.native)
+    asked = CleanRequest("", native=clean.native)
+    assert asked.knows(Writer("100", made=SUBMITTED, started=SUBMITTED + 1))

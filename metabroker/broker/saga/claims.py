@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from metabroker.broker import tokens
+from metabroker.broker.events import Submitted
 from metabroker.broker.job import Component, Job
 from metabroker.broker.queues import Queues
 from metabroker.broker.state import BrokerState
@@ -28,12 +29,15 @@ class Claims:
         self.live: list[dict[Ref, Component]] = [{} for _ in state.settings.clusters]
         self.known: dict[Ref, Component] = {}
         self._of_job: dict[int, dict[Ref, Component]] = {}
+        self._ids: dict[tuple[int, str], Ref] = {}  # whose a native job's id is, in each cluster
 
     def add(self, component: Component) -> None:
         """Count the component's claim: of a new one, or one that the store remembers."""
         if component.phase is not Phase.GONE or component.step is not Step.NONE:
             self.known[component.ref] = component
             self._of_job.setdefault(component.ref.job, {})[component.ref] = component
+            if component.native_id is not None and component.submit_time is not None:
+                self._ids[component.cluster, component.native_id] = component.ref
         if component.phase is Phase.GONE:
             return
         self.live[component.cluster][component.ref] = component
@@ -50,6 +54,22 @@ class Claims:
             component.ahead = False
             component.missing_since = None  # its reservation, if at all
             self._state.ledger.claim(component.cluster, component.processors)
+
+    def submitted(self, component: Component, event: Submitted, now: float) -> None:
+        """Its cluster has its job, under that id. If another one's had that id, the cluster has
+        forgotten that job: what bears the id from now on is this one's, by whatever name."""
+        before = self._ids.get((component.cluster, event.native_id))
+        forgotten = None if before is None else self.known.get(before)
+        if forgotten is not None and before != component.ref:
+            forgotten.submit_time = None
+            self._state.outbox.changed(forgotten)
+        self._ids[component.cluster, event.native_id] = component.ref
+        component.native_id, component.listed = event.native_id, False
+        component.submit_time = event.submit_time
+        if event.submit_time is None:
+            # About then by the cluster's clock; the first poll that shows it tells exactly.
+            component.submit_time = now + self._state.ledger.entries[component.cluster].clock_offset
+        self._state.outbox.changed(component)
 
     def hold(self, sibling: Component, processors: int) -> None:
         """A sibling is the one that its job starts with: from now on it claims these."""
@@ -108,6 +128,9 @@ class Claims:
     def forget(self, component: Component) -> None:
         """Nothing of it is left anywhere."""
         del self.known[component.ref]
+        key = component.cluster, component.native_id or ""
+        if self._ids.get(key) == component.ref:
+            del self._ids[key]
         of_job = self._of_job[component.ref.job]
         del of_job[component.ref]
         if not of_job:

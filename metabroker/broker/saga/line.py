@@ -148,13 +148,8 @@ class Line:
     def submitted(self, event: Submitted, now: float) -> None:
         """It stands in its cluster's own queue."""
         sibling, job = self._found(event.ref)
-        sibling.native_id, sibling.submit_time = event.native_id, event.submit_time
-        sibling.listed = False
-        if event.submit_time is None:
-            offset = self._state.ledger.entries[sibling.cluster].clock_offset
-            sibling.submit_time = now + offset
+        self._claims.submitted(sibling, event, now)
         sibling.advance(Phase.SUBMITTED)
-        self._state.outbox.changed(sibling)
         if sibling.step is Step.SUBMIT:
             sibling.asked_at = now
             self._pending.done(sibling)

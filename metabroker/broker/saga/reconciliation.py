@@ -343,7 +343,7 @@ def _may_be_renamed(component: Component, job: Job, snapshot: Snapshot) -> bool:
     its job may take."""
     if component.native_id is not None:
         found = snapshot.unnamed.get(component.native_id)
-        if found is None or found.state is NativeState.ENDED:
+        if found is None or found.state is NativeState.ENDED or component.submit_time is None:
             return False
         if found.submit_time is None or snapshot.clock_offset is None:
             return True

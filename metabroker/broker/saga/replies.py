@@ -79,13 +79,8 @@ class Replies:
         if component is None:
             return
         component.named_late |= component.step is Step.CLEAN and component.native_id is None
-        component.native_id = event.native_id
-        component.submit_time, component.listed = event.submit_time, False
-        if event.submit_time is None:
-            # About then by the cluster's clock; the first poll that shows it tells exactly.
-            component.submit_time = now + self._state.ledger.entries[component.cluster].clock_offset
+        self._claims.submitted(component, event, now)
         component.advance(Phase.SUBMITTED)
-        self._state.outbox.changed(component)
         if component.step is Step.SUBMIT and job is not None:
             component.asked_at = now
             self._pending.done(component)

@@ -44,7 +44,7 @@ def _heirs(rng: random.Random, scenario: Scenario) -> Scenario:
 @apart
 def _ids_again(rng: random.Random, scenario: Scenario) -> Scenario:
     """A controller forgets jobs that no poll has shown, and others of ours get their ids at once,
-    which run for long."""
+    which run for long, and some of which are renamed."""
     jobs, faults = list(scenario.jobs), some(rng, scenario, 0.1)
     for _ in range(3):
         at, where = rng.uniform(0, SPAN), rng.choice(scenario.clusters)
@@ -54,6 +54,8 @@ def _ids_again(rng: random.Random, scenario: Scenario) -> Scenario:
         for _ in range(3):
             comes, lasts = forgets + rng.uniform(-0.3, 2.0), round(rng.uniform(40, 90), 3)
             jobs.append(single(rng, comes, [where], run_time=lasts))
+        for _ in range(2):
+            faults.append(Fault(round(forgets + rng.uniform(1.5, 12.0), 3), RENAME, where.name))
     return replace(scenario, jobs=tuple(jobs), faults=tuple(faults), poll=3.0)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from metabroker.broker import first_polls, store_behind, tokens
 from metabroker.broker.job import Component, Job
-from metabroker.broker.saga import barrier
+from metabroker.broker.saga import barrier, claims
 from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.state import BrokerState
 from metabroker.clusters.clocks import ClockWatch
@@ -99,6 +99,18 @@ def found_started_is_nothing(stack: contextlib.ExitStack) -> None:
 def an_id_tells_whose_job_it_is(stack: contextlib.ExitStack) -> None:
     """A job with the id of one that its cluster has lost is that one, renamed, by whatever name."""
     swap(stack, tokens, "is_another", lambda _name, _token: False)
+
+
+@mutation
+@among("ids-again")
+def an_id_given_again_stays_the_formers_too(stack: contextlib.ExitStack) -> None:
+    """A job whose id its cluster has given to another one of ours is looked for by that id."""
+
+    def submitted(self: Any, *given: Any) -> None:
+        self._ids.clear()
+        before(self, *given)
+
+    before = swap(stack, claims.Claims, "submitted", submitted)
 
 
 @mutation

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 _numbers = itertools.count(1)
 _LINKS = 40
 _TYPE = 0o170000  # of a mode, as `stat.S_IFMT` takes it
+_FOLDER, _LINK = stat.S_IFDIR, stat.S_IFLNK
 
 
 @dataclass(slots=True, eq=False)
@@ -35,16 +36,18 @@ class Inode:
     @property
     def is_folder(self) -> bool:
         """Whether it is a folder."""
-        return stat.S_ISDIR(self.mode)
+        return self.mode & _TYPE == _FOLDER
 
     @property
     def is_link(self) -> bool:
         """Whether it is a symbolic link."""
-        return stat.S_ISLNK(self.mode)
+        return self.mode & _TYPE == _LINK
 
 
 def _parts(path: str) -> list[str]:
     """The names that a path leads by, the last one first."""
+    if "/" not in path:
+        return [] if path in ("", ".") else [path]
     return [part for part in path.split("/")[::-1] if part not in ("", ".")]
 
 
@@ -106,12 +109,12 @@ class FileSystem:
         left = _parts(path)  # the last first
         links = 0
         while left:
-            if here.mode & _TYPE != stat.S_IFDIR:
+            if here.mode & _TYPE != _FOLDER:
                 raise _error(errno.ENOTDIR, path)
             found = here.entries.get(left.pop())
             if found is None:
                 raise _error(errno.ENOENT, path)
-            if found.mode & _TYPE == stat.S_IFLNK and (left or follow):
+            if found.mode & _TYPE == _LINK and (left or follow):
                 links += 1
                 if links > _LINKS:
                     raise _error(errno.ELOOP, path)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from .filesystem import FileSystem, Inode, _error
 from .processes import check, running, sleep
@@ -40,8 +40,7 @@ class _Opened:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
+class Stat(NamedTuple):
     """See `os.stat_result`."""
 
     st_mode: int

@@ -56,7 +56,9 @@ class Expansion:
             fields: list[str] = []
             joined = False  # what follows belongs to the last field
             for part in word:
-                text = yield from self._value(part)
+                text = self._plain(part)
+                if text is None:
+                    text = yield from self._value(part)
                 if not isinstance(part, Sum) and not part.quoted and not isinstance(part, Text):
                     pieces = text.split()
                     if joined and fields and pieces and not text[:1].isspace():
@@ -76,7 +78,8 @@ class Expansion:
         """A word expanded, as one."""
         parts = []
         for part in word:
-            parts.append((yield from self._value(part)))
+            text = self._plain(part)
+            parts.append((yield from self._value(part)) if text is None else text)
         return "".join(parts)
 
     def _pattern(self, word: Word) -> Generator[float | Script, int, str]:
@@ -88,15 +91,23 @@ class Expansion:
             parts.append(re.sub(r"([*?[])", r"[\1]", text) if quoted else text)
         return "".join(parts)
 
-    def _value(self, part: Text | Parameter | Output | Sum) -> Generator[float | Script, int, str]:
+    def _plain(self, part: Text | Parameter | Output | Sum) -> str | None:
+        """A part's value, if no command has to run for it."""
         if isinstance(part, Text):
             return part.text
-        if isinstance(part, Sum):
-            return str(self._sum(part.expression))
+        if isinstance(part, Parameter):
+            return None if part.operator else self._parameter(part.name)
+        return str(self._sum(part.expression)) if isinstance(part, Sum) else None
+
+    def _value(self, part: Text | Parameter | Output | Sum) -> Generator[float | Script, int, str]:
+        plain = self._plain(part)
+        if plain is not None:
+            return plain
         if isinstance(part, Output):
             said: list[str] = []
             self.status = yield from self._subshell(part.body, Streams(said))
             return "".join(said).rstrip("\n")
+        assert isinstance(part, Parameter)
         value = self._parameter(part.name)
         if part.operator == ":-" and not value:
             return (yield from self._text(part.word))

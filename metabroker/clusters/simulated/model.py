@@ -30,7 +30,7 @@ class State(Enum):
     @property
     def ended(self) -> bool:
         """Whether the job is over."""
-        return self not in (State.PENDING, State.RUNNING)
+        return self is not State.PENDING and self is not State.RUNNING
 
 
 CAUSES: dict[State, Cause | None] = {
@@ -294,10 +294,12 @@ class Model:
         """
         for name in [n for n, r in self.reservations.items() if r.end <= now]:
             del self.reservations[name]
-        ended = [job for job in self.jobs.values() if job.end_time is not None]
-        for job in ended:
-            if job.end_time is not None and job.end_time + self.remember < now:
-                del self.jobs[job.id]
+        for number in [
+            job.id
+            for job in self.jobs.values()
+            if job.end_time is not None and job.end_time + self.remember < now
+        ]:
+            del self.jobs[number]
         for reservation in self.reservations.values():
             reservation.ahead = reservation.ahead and reservation.start > now
         started = []

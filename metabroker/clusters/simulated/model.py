@@ -125,13 +125,16 @@ class Model:
 
     def busy(self) -> int:
         """Processors that jobs hold or reservations keep free."""
-        outside = sum(
-            self.takes(job)
-            for job in self.jobs.values()
-            if job.state is State.RUNNING and job.reservation not in self.reservations
-        )
+        outside, inside = 0, dict.fromkeys(self.reservations, 0)
+        for job in self.jobs.values():
+            if job.state is not State.RUNNING:
+                continue
+            if job.reservation is not None and job.reservation in inside:
+                inside[job.reservation] += self.takes(job)
+            else:
+                outside += self.takes(job)
         return outside + sum(
-            max(reservation.processors, self.held_by_jobs(name))
+            max(reservation.processors, inside[name])
             for name, reservation in self.reservations.items()
             if not reservation.ahead
         )

@@ -7,6 +7,7 @@ was synced of it last, as a host does that loses its power.
 from __future__ import annotations
 
 import errno
+import functools
 import itertools
 import os
 import stat
@@ -44,11 +45,10 @@ class Inode:
         return self.mode & _TYPE == _LINK
 
 
-def _parts(path: str) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def _parts(path: str) -> tuple[str, ...]:
     """The names that a path leads by, the last one first."""
-    if "/" not in path:
-        return [] if path in ("", ".") else [path]
-    return [part for part in path.split("/")[::-1] if part not in ("", ".")]
+    return tuple(part for part in path.split("/")[::-1] if part not in ("", "."))
 
 
 class FileSystem:
@@ -106,7 +106,7 @@ class FileSystem:
         """What a path leads to. `follow`: also if its last part is a link."""
         self.check(path)
         here = self.root if path[:1] == "/" else folder
-        left = _parts(path)  # the last first
+        left = list(_parts(path))  # the last first
         links = 0
         while left:
             if here.mode & _TYPE != _FOLDER:

@@ -29,6 +29,7 @@ from .tree import (
     Text,
     Until,
     Word,
+    is_plain,
 )
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -248,7 +249,8 @@ class _Reader:
                 words.append(self.word())
         if not (assigned or words or redirections):
             raise self.wrong("a command expected")
-        return Simple(tuple(assigned), tuple(words), tuple(redirections))
+        plain = bool(words) and not assigned and not redirections and all(map(is_plain, words))
+        return Simple(tuple(assigned), tuple(words), tuple(redirections), plain)
 
     # --- words ----------------------------------------------------------------------------------
 

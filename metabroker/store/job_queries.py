@@ -35,6 +35,7 @@ _TARGET = select(
 _REQUEST = select(_s.job).where(
     _s.user == bindparam("user"), _s.request_id == bindparam("request_id")
 )
+_TASK = select(_j.of, _j.task).where(_j.id == bindparam("job"), _j.of.is_not(None))
 _ATTEMPT = (
     select(tables.components, tables.jobs.c.sizes)
     .join(tables.jobs, tables.jobs.c.id == tables.components.c.job)
@@ -151,7 +152,7 @@ class JobQueries(Part):
 
     def task(self, job: int) -> tuple[int, int] | None:
         """The array that a job is a task of, and which; None: of none."""
-        found = self._rows(select(_j.of, _j.task).where(_j.id == job, _j.of.is_not(None)))
+        found = self._rows(_TASK, job=job)
         return (found[0]["of"], found[0]["task"]) if found else None
 
     def tasks(self, arrays: Collection[int], tasks: Collection[int] | None = None) -> list[int]:

@@ -92,6 +92,8 @@ def discarded(world: World, ref: Ref) -> None:
     Raises:
         Violation: it is still there.
     """
+    if not any(cluster.accounts.acts for cluster in world.clusters):
+        return
     if not world.back.store_of(ref).jobs.attempt(ref.job, ref.attempt):
         return
     cluster, gate = world.gate_of(ref)

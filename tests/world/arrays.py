@@ -78,6 +78,8 @@ def owner(world: World, job: int) -> int:
 
 def too_many(world: World, ref: Ref) -> str:
     """Whether more tasks of its array run than its user wants, with this one; "": not so."""
+    if not any(plan.array for plan in world.scenario.jobs):
+        return ""
     array = owner(world, ref.job)
     row = world.store.jobs.rows(ids=[array])
     told = row[0]["array"] if row else None

@@ -58,7 +58,8 @@ class WorldCluster:
         self.how: dict[str, str] = {}
         late = random.Random(f"{plan.name} {plan.processors} late").choice((0.0, 1.5))
         self.model = LateModel(plan.processors, round=late)
-        self.files = ClusterFiles(self.local, lambda: self.suffers("files"))
+        hung = partial(self.suffers, "files")
+        self.files = ClusterFiles(self.local, hung)
         self.accounts = Accounts(plan, self.now)
         for account in self.accounts.table.values():
             self.files.give_home(home_of(account))
@@ -79,7 +80,7 @@ class WorldCluster:
             rng,
             self.now,
             moments.at,
-            lambda: self.suffers("files"),
+            hung,
             witness,
             letters,
             wholes=rng.random() < 0.8,
@@ -178,8 +179,8 @@ class WorldCluster:
         """Our running jobs whose reservation has come to its end: theirs has come, too."""
         return [
             job
-            for job in self.ours()
-            if job.state is State.RUNNING and job.reservation is not None
+            for job in self.model.jobs.values()
+            if job.state is State.RUNNING and job.reservation is not None and "gate" in job.extra
             if job.reservation not in self.model.reservations
             if job.reservation not in self.disturbed
         ]

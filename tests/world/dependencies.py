@@ -114,6 +114,8 @@ def _told(world: World, job: int, task: int | None) -> tuple[str | None, bool]:
 def too_early(world: World, ref: Ref) -> str:
     """What a job that starts now should have waited for; "": nothing."""
     store, jobs = world.store, world.scenario.jobs
+    if not any(plan.after for plan in jobs):
+        return ""
     number = {
         index: store.jobs.find_request(plan.user, f"request {index}")
         for index, plan in enumerate(jobs)

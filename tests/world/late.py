@@ -21,16 +21,14 @@ class LateModel(Model):
 
     def advance(self, now: float) -> list[SimulatedJob]:
         """As in any model, for those that the scheduler has seen."""
+        if not self.round:
+            return super().advance(now)
         every = self.jobs
-        fresh = (
-            set()
-            if not self.round
-            else {
-                number
-                for number, job in every.items()
-                if job.state is State.PENDING and now < job.submit_time + self.wait(job)
-            }
-        )
+        fresh = {
+            number
+            for number, job in every.items()
+            if job.state is State.PENDING and now < job.submit_time + self.wait(job)
+        }
         if not fresh:
             return super().advance(now)
         self.jobs = {number: job for number, job in every.items() if number not in fresh}

@@ -29,9 +29,10 @@ class OthersWaiting:
 
     def look(self, model: Model, now: float) -> None:
         """Who waits at this moment?"""
-        waiting = (job for job in model.jobs.values() if job.state is State.PENDING)
-        if any(not is_ours(shown(job)) for job in waiting):
-            self._last = now
+        for job in model.jobs.values():
+            if job.state is State.PENDING and not is_ours(shown(job)):
+                self._last = now
+                return
 
     def unanswered(self, now: float) -> None:
         """A command is carried out for which nobody waits any more: a job that it has made may be

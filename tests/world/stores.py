@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Any
 
 from metabroker.store import Store, StoreUnavailable, Transaction
@@ -66,11 +67,27 @@ class WorldStore(Store):
             raise StoreUnavailable("locked")
 
     def _guarded(self, uses: Guard) -> Guard:
-        @contextmanager
-        def reached() -> Iterator[None]:
-            if not self._committing:
-                self.reached()
-            with uses():
-                yield
+        return lambda: _Reached(self, uses())
 
-        return reached
+
+class _Reached:
+    """One use of the store, if it can be reached. (There are many: a generator takes longer.)"""
+
+    __slots__ = ("_inner", "_store")
+
+    def __init__(self, store: WorldStore, inner: AbstractContextManager[None]) -> None:
+        self._store = store
+        self._inner = inner
+
+    def __enter__(self) -> None:
+        if not self._store._committing:
+            self._store.reached()
+        self._inner.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return self._inner.__exit__(kind, error, trace)

@@ -118,7 +118,7 @@ def _prepared() -> None:
     through for garbage less often."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()
-    gc.set_threshold(100_000, 20, 50)
+    gc.set_threshold(5_000, 20, 50)
 
 
 def _progress(result: Storm, seeds: int) -> None:

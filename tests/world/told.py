@@ -77,9 +77,12 @@ def clean(world: World, ref: Ref) -> None:
     Raises:
         Violation: a job of it that could be found is still there.
     """
+    token = tokens.make(world.store.instance, ref)
+    jobs = (job for cluster in world.clusters for job in cluster.model.jobs.values())
+    if not any(job.name == token and not job.state.ended for job in jobs):
+        return
     rows = world.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
     row = next((r for r in rows if (r["component"], r["term"]) == (ref.component, ref.term)), None)
-    token = tokens.make(world.store.instance, ref)
     for cluster in world.clusters:
         unsure = cluster.jumped, cluster.jumped + CLOCK_EVERY
         job = cluster.asked.left(token, cluster.model.jobs.values(), row, unsure)

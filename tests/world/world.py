@@ -17,7 +17,7 @@ from metabroker.runtime.cluster_accounts import Users
 from metabroker.runtime.requests import RequestBuilder
 from metabroker.store.rows import ClusterNames
 
-from .account_rules import OthersWait, account_there
+from .account_rules import OthersWait
 from .accounts import placed
 from .administrator import Administrator
 from .arrays import too_many
@@ -331,9 +331,8 @@ class World:
     def gate_of(self, ref: Ref) -> tuple[WorldCluster, str]:
         """The component's cluster, and where its gate is there."""
         store = self.back.store_of(ref)
-        where = _row(store, ref)["cluster"]
-        gate = RequestBuilder(store, self.settings, where).gate(ref) or ""
-        return self.by_name[where], placed(gate, account_there(self, ref, where))
+        builder = RequestBuilder(store, self.settings, _row(store, ref)["cluster"])
+        return self.by_name[builder.cluster], placed(builder.gate(ref) or "", builder.account(ref))
 
     def _gate(self, ref: Ref) -> tuple[ClusterFiles, str]:
         cluster, gate = self.gate_of(ref)
@@ -350,10 +349,11 @@ class World:
 
     def _has_files(self, ref: Ref) -> bool:
         """Whether all that its job sends is in the component's work folder."""
-        wanted = {}
-        for index, job in self.users.acknowledged.items():
-            if job == ref.job and self.scenario.jobs[index].sends:
-                wanted = inputs(index)
+        plans, known = self.scenario.jobs, self.users.acknowledged
+        sent = [index for index, job in known.items() if job == ref.job and plans[index].sends]
+        if not sent:
+            return True
+        wanted = inputs(sent[-1])
         files, gate = self._gate(ref)
         with files.mended():
             found = {name: files.read(f"{work_folder(gate)}/{name}") for name in wanted}

@@ -30,7 +30,7 @@ class State(Enum):
     @property
     def ended(self) -> bool:
         """Whether the job is over."""
-        return self not in (State.PENDING, State.RUNNING)
+        return self is not State.PENDING and self is not State.RUNNING
 
 
 CAUSES: dict[State, Cause | None] = {
@@ -125,13 +125,16 @@ class Model:
 
     def busy(self) -> int:
         """Processors that jobs hold or reservations keep free."""
-        outside = sum(
-            self.takes(job)
-            for job in self.jobs.values()
-            if job.state is State.RUNNING and job.reservation not in self.reservations
-        )
+        outside, inside = 0, dict.fromkeys(self.reservations, 0)
+        for job in self.jobs.values():
+            if job.state is not State.RUNNING:
+                continue
+            if job.reservation is not None and job.reservation in inside:
+                inside[job.reservation] += self.takes(job)
+            else:
+                outside += self.takes(job)
         return outside + sum(
-            max(reservation.processors, self.held_by_jobs(name))
+            max(reservation.processors, inside[name])
             for name, reservation in self.reservations.items()
             if not reservation.ahead
         )
@@ -294,10 +297,12 @@ class Model:
         """
         for name in [n for n, r in self.reservations.items() if r.end <= now]:
             del self.reservations[name]
-        ended = [job for job in self.jobs.values() if job.end_time is not None]
-        for job in ended:
-            if job.end_time is not None and job.end_time + self.remember < now:
-                del self.jobs[job.id]
+        for number in [
+            job.id
+            for job in self.jobs.values()
+            if job.end_time is not None and job.end_time + self.remember < now
+        ]:
+            del self.jobs[number]
         for reservation in self.reservations.values():
             reservation.ahead = reservation.ahead and reservation.start > now
         started = []

@@ -12,6 +12,7 @@ at again at each step. From the gate on no link is followed, and the gate is the
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -67,6 +68,7 @@ class SplitPath:
         return "/".join((self.root.rstrip("/"), *self.parts[:count]))
 
 
+@functools.lru_cache(maxsize=1024)  # gates are looked at again and again
 def split(path: str) -> SplitPath:
     """A path's root, and what is below it. A path without a gate has its last part there."""
     parts = path.split("/")

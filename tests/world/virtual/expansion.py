@@ -47,36 +47,51 @@ class Expansion:
         """Words expanded; what is not quoted is split at blanks."""
         found: list[str] = []
         for word in words:
-            if len(word) == 1 and type(word[0]) is Text:
-                found.append(word[0].text)
-                continue
-            if len(word) == 2 and word == _ARGUMENTS:
-                found += self.arguments
-                continue
-            fields: list[str] = []
-            joined = False  # what follows belongs to the last field
+            values = []
             for part in word:
-                text = yield from self._value(part)
-                if not isinstance(part, Sum) and not part.quoted and not isinstance(part, Text):
-                    pieces = text.split()
-                    if joined and fields and pieces and not text[:1].isspace():
-                        fields[-1] += pieces.pop(0)
-                    fields += pieces
-                    joined = bool(text) and not text[-1:].isspace()
-                else:
-                    if joined and fields:
-                        fields[-1] += text
-                    else:
-                        fields.append(text)
-                    joined = True
-            found += fields
+                text = self._plain(part)
+                values.append((yield from self._value(part)) if text is None else text)
+            self._split(word, values, found)
         return found
+
+    def _plain_fields(self, words: Sequence[Word]) -> list[str]:
+        """The same of words for which no command has to run."""
+        found: list[str] = []
+        for word in words:
+            self._split(word, [self._plain(part) or "" for part in word], found)
+        return found
+
+    def _split(self, word: Word, values: Sequence[str], found: list[str]) -> None:
+        """Add a word's fields to those that were found, by the values of its parts."""
+        if len(word) == 1 and type(word[0]) is Text:
+            found.append(values[0])
+            return
+        if len(word) == 2 and word == _ARGUMENTS:
+            found += self.arguments
+            return
+        fields: list[str] = []
+        joined = False  # what follows belongs to the last field
+        for part, text in zip(word, values, strict=True):
+            if not isinstance(part, Sum) and not part.quoted and not isinstance(part, Text):
+                pieces = text.split()
+                if joined and fields and pieces and not text[:1].isspace():
+                    fields[-1] += pieces.pop(0)
+                fields += pieces
+                joined = bool(text) and not text[-1:].isspace()
+            else:
+                if joined and fields:
+                    fields[-1] += text
+                else:
+                    fields.append(text)
+                joined = True
+        found += fields
 
     def _text(self, word: Word) -> Generator[float | Script, int, str]:
         """A word expanded, as one."""
         parts = []
         for part in word:
-            parts.append((yield from self._value(part)))
+            text = self._plain(part)
+            parts.append((yield from self._value(part)) if text is None else text)
         return "".join(parts)
 
     def _pattern(self, word: Word) -> Generator[float | Script, int, str]:
@@ -88,15 +103,23 @@ class Expansion:
             parts.append(re.sub(r"([*?[])", r"[\1]", text) if quoted else text)
         return "".join(parts)
 
-    def _value(self, part: Text | Parameter | Output | Sum) -> Generator[float | Script, int, str]:
+    def _plain(self, part: Text | Parameter | Output | Sum) -> str | None:
+        """A part's value; None: a command may have to run for it (see `is_plain`)."""
         if isinstance(part, Text):
             return part.text
-        if isinstance(part, Sum):
-            return str(self._sum(part.expression))
+        if isinstance(part, Parameter):
+            return None if part.operator else self._parameter(part.name)
+        return str(self._sum(part.expression)) if isinstance(part, Sum) else None
+
+    def _value(self, part: Text | Parameter | Output | Sum) -> Generator[float | Script, int, str]:
+        plain = self._plain(part)
+        if plain is not None:
+            return plain
         if isinstance(part, Output):
             said: list[str] = []
             self.status = yield from self._subshell(part.body, Streams(said))
             return "".join(said).rstrip("\n")
+        assert isinstance(part, Parameter)
         value = self._parameter(part.name)
         if part.operator == ":-" and not value:
             return (yield from self._text(part.word))

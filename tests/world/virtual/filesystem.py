@@ -7,6 +7,7 @@ was synced of it last, as a host does that loses its power.
 from __future__ import annotations
 
 import errno
+import functools
 import itertools
 import os
 import stat
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 _numbers = itertools.count(1)
 _LINKS = 40
 _TYPE = 0o170000  # of a mode, as `stat.S_IFMT` takes it
+_FOLDER, _LINK = stat.S_IFDIR, stat.S_IFLNK
 
 
 @dataclass(slots=True, eq=False)
@@ -35,17 +37,18 @@ class Inode:
     @property
     def is_folder(self) -> bool:
         """Whether it is a folder."""
-        return stat.S_ISDIR(self.mode)
+        return self.mode & _TYPE == _FOLDER
 
     @property
     def is_link(self) -> bool:
         """Whether it is a symbolic link."""
-        return stat.S_ISLNK(self.mode)
+        return self.mode & _TYPE == _LINK
 
 
-def _parts(path: str) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def _parts(path: str) -> tuple[str, ...]:
     """The names that a path leads by, the last one first."""
-    return [part for part in path.split("/")[::-1] if part not in ("", ".")]
+    return tuple(part for part in path.split("/")[::-1] if part not in ("", "."))
 
 
 class FileSystem:
@@ -103,15 +106,15 @@ class FileSystem:
         """What a path leads to. `follow`: also if its last part is a link."""
         self.check(path)
         here = self.root if path[:1] == "/" else folder
-        left = _parts(path)  # the last first
+        left = list(_parts(path))  # the last first
         links = 0
         while left:
-            if here.mode & _TYPE != stat.S_IFDIR:
+            if here.mode & _TYPE != _FOLDER:
                 raise _error(errno.ENOTDIR, path)
             found = here.entries.get(left.pop())
             if found is None:
                 raise _error(errno.ENOENT, path)
-            if found.mode & _TYPE == stat.S_IFLNK and (left or follow):
+            if found.mode & _TYPE == _LINK and (left or follow):
                 links += 1
                 if links > _LINKS:
                     raise _error(errno.ELOOP, path)

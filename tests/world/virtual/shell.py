@@ -88,7 +88,11 @@ class Shell(Expansion):
 
     def _all(self, commands: Commands) -> Running:
         for command in commands:
-            self.status = yield from self._one(command)
+            if isinstance(command, Simple):
+                status = self._at_once(command)
+                self.status = (yield from self._simple(command)) if status is None else status
+            else:
+                self.status = yield from self._one(command)
             while self._pending:
                 caught = self.traps.get(self._pending.pop(0), "")
                 before = self.status
@@ -96,9 +100,24 @@ class Shell(Expansion):
                 self.status = before
         return self.status
 
+    def _at_once(self, command: Simple) -> int | None:
+        """What the shell can do by itself: most of all that it does. None: it is none of that."""
+        if not command.plain:
+            return None
+        words = self._plain_fields(command.words)
+        builtin = None if not words or words[0] in self.functions else _BUILTINS.get(words[0])
+        return None if builtin is None else self._builtin(builtin, words[1:], self.out)
+
+    def _builtin(self, builtin: Builtin, given: list[str], out: Streams) -> int:
+        try:
+            return builtin(self, given, out)
+        except OSError:
+            return 1
+
     def _one(self, command: Command) -> Running:
         if isinstance(command, Simple):
-            return (yield from self._simple(command))
+            status = self._at_once(command)
+            return (yield from self._simple(command)) if status is None else status
         if isinstance(command, Logic):
             status = yield from self._one(command.left)
             self.status = status
@@ -198,10 +217,7 @@ class Shell(Expansion):
         name, given = words[0], words[1:]
         builtin = _BUILTINS.get(name)
         if builtin is not None:
-            try:
-                return builtin(self, given, out)
-            except OSError:
-                return 1
+            return self._builtin(builtin, given, out)
         if name == "exec":
             status = yield from self._command(given, out)
             raise _Exit(status)
@@ -343,7 +359,8 @@ _COMPARES: dict[str, Callable[[int, int], bool]] = {
     "-ne": lambda left, right: left != right,
     "-eq": lambda left, right: left == right,
 }
-_BUILTINS: dict[str, Callable[[Shell, list[str], Streams], int]] = {
+Builtin = Callable[[Shell, list[str], Streams], int]
+_BUILTINS: dict[str, Builtin] = {
     "[": Shell._test, "echo": Shell._echo, "printf": Shell._printf, "cd": Shell._cd,
     "export": Shell._export, "unset": Shell._unset, "set": Shell._set, "trap": Shell._trap,
     "exit": Shell._exit, ":": Shell._nothing, "true": Shell._nothing,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from .tree import (
     Case,
@@ -28,6 +29,7 @@ from .tree import (
     Text,
     Until,
     Word,
+    is_plain,
 )
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -78,11 +80,10 @@ def _read(text: str) -> Commands:
     return found
 
 
-@dataclass
+@dataclass(slots=True)
 class _Reader:
     text: str
     at: int = 0
-    words: list[Word] = field(default_factory=list)
 
     def wrong(self, what: str) -> SyntaxError:
         return SyntaxError(f"{what}: {self.text[self.at : self.at + 60]!r}")
@@ -164,11 +165,8 @@ class _Reader:
             body = self.commands(())
             self.expect("}")
             return Function(function[1], body)
-        compound = {
-            "if": self.if_, "case": self.case, "for": self.for_,
-            "until": self.until, "while": self.until,
-        }.get(self.keyword())  # fmt: skip
-        return self.simple() if compound is None else compound()
+        compound = _COMPOUND.get(self.keyword())
+        return self.simple() if compound is None else compound(self)
 
     def if_(self) -> Command:
         branches: list[tuple[Commands, Commands]] = []
@@ -251,7 +249,8 @@ class _Reader:
                 words.append(self.word())
         if not (assigned or words or redirections):
             raise self.wrong("a command expected")
-        return Simple(tuple(assigned), tuple(words), tuple(redirections))
+        plain = bool(words) and not assigned and not redirections and all(map(is_plain, words))
+        return Simple(tuple(assigned), tuple(words), tuple(redirections), plain)
 
     # --- words ----------------------------------------------------------------------------------
 
@@ -323,3 +322,9 @@ class _Reader:
                 parts.append(self.part(quoted, _PLAIN_IN_BRACES))
         self.at += 1
         return Parameter(found[0], quoted, operator, tuple(parts))
+
+
+_COMPOUND: dict[str, Callable[[_Reader], Command]] = {
+    "if": _Reader.if_, "case": _Reader.case, "for": _Reader.for_,
+    "until": _Reader.until, "while": _Reader.until,
+}  # fmt: skip

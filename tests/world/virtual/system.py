@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from .filesystem import FileSystem, Inode, _error
 from .processes import check, running, sleep
 
 _USED: ContextVar[FileSystem] = ContextVar("file system")
 _FIRST = 1000  # no number of a real file
+_WRITING = os.O_WRONLY | os.O_RDWR
 
 
 @contextlib.contextmanager
@@ -40,8 +41,7 @@ class _Opened:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
+class Stat(NamedTuple):
     """See `os.stat_result`."""
 
     st_mode: int
@@ -53,12 +53,14 @@ class Stat:
 
 
 def _stat(inode: Inode) -> Stat:
-    size = len(inode.target if inode.is_link else inode.content)
+    size = len(inode.target or inode.content)
     return Stat(inode.mode, inode.uid, 0, size, inode.modified, inode.number)
 
 
 class _Entry:
     """See `os.DirEntry`."""
+
+    __slots__ = ("_inode", "name")
 
     def __init__(self, name: str, inode: Inode) -> None:
         self.name = name
@@ -79,6 +81,8 @@ class _Entry:
 
 class _File:
     """See `io.FileIO`."""
+
+    __slots__ = ("_handle", "_system")
 
     def __init__(self, system: System, handle: int) -> None:
         self._system = system
@@ -154,12 +158,13 @@ class System:
             inode = self._create(files, folder, path, flags, mode)
         else:
             inode = files.at(folder, path, follow=follow)
-        if inode.is_link:
-            raise _error(errno.ENOTDIR if flags & os.O_DIRECTORY else errno.ELOOP, path)
-        if flags & os.O_DIRECTORY and not inode.is_folder:
+        if inode.is_folder:
+            if flags & _WRITING:
+                raise _error(errno.EISDIR, path)
+        elif flags & os.O_DIRECTORY:
             raise _error(errno.ENOTDIR, path)
-        if inode.is_folder and flags & (os.O_WRONLY | os.O_RDWR):
-            raise _error(errno.EISDIR, path)
+        elif inode.is_link:
+            raise _error(errno.ELOOP, path)
         if flags & os.O_TRUNC:
             files.put(inode, 0, b"", truncate=True)
         self._next += 1

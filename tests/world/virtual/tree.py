@@ -41,6 +41,14 @@ class Sum:
 Word = tuple["Text | Parameter | Output | Sum", ...]
 
 
+def is_plain(word: Word) -> bool:
+    """Whether no command has to run before it is known what a word is."""
+    return all(
+        not part.operator if isinstance(part, Parameter) else not isinstance(part, Output)
+        for part in word
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Redirection:
     """Where a file descriptor leads: to a file, or to what another one leads to."""
@@ -57,6 +65,7 @@ class Simple:
     assigned: tuple[tuple[str, Word], ...]
     words: tuple[Word, ...]
     redirections: tuple[Redirection, ...]
+    plain: bool  # words alone, and nothing has to run before it is known what they are
 
 
 @dataclass(frozen=True, slots=True)

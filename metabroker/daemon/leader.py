@@ -133,7 +133,9 @@ class Leader:
             )
         self._ticks.start()
         self._retention_thread.start()
-        self._learning = Learning(self.loop, self._given.store, self.service.predictions)
+        self._learning = Learning(
+            self.loop, self._given.store, self.service.predictions, self._collector.learned
+        )
         self._learning.start()
         if self._rpc_server is not None:
             self._rpc_server.start()

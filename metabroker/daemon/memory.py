@@ -26,6 +26,14 @@ def begin() -> None:
             libc.mallopt(_MMAP_THRESHOLD, _LARGE)
 
 
+def loaded() -> None:
+    """Once all that is read at the start of a broker's work has been: what was needed for that
+    goes back to the system, though something that stays may lie behind it in the heap."""
+    libc: Any = ctypes.CDLL(None)
+    with contextlib.suppress(AttributeError):
+        libc.malloc_trim(0)
+
+
 def started() -> None:
     """The start makes very many objects and no garbage, so Python's collector of cycles seldom
     comes by until then. From now on garbage would pile up: it comes more often, and each time

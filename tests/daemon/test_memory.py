@@ -58,3 +58,30 @@ def test_garbage_of_requests_goes_sooner_than_what_a_start_makes(
         main()
     memory.started()
     assert thresholds[-1] * 10 <= thresholds[0]
+
+
+# Takes 64 MB in small pieces; what is taken last stays, and lies behind them in the heap.
+_LOADS = """
+import os
+from pathlib import Path
+from metabroker.daemon import memory
+memory.begin()
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+pieces = [bytes(2000) for _ in range(32_000)]
+for number in range(0, 32_000, 2):
+    pieces[number] = bytes([1]) * 2000
+stays = bytes([1]) * 2000
+full = resident()
+del pieces
+memory.loaded()
+print(full - resident())
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="needs glibc")
+def test_what_a_start_needed_goes_back_though_something_behind_it_stays() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", _LOADS], check=True, capture_output=True, text=True, env={}
+    )
+    assert int(told.stdout) > 50_000_000

@@ -3,9 +3,10 @@ them beside submissions."""
 
 from __future__ import annotations
 
+import multiprocessing
 import statistics
-import threading
 import time
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,8 @@ def _stop(daemon: Any) -> None:
 
 def _read(where: Loaded, pid: int, started: float) -> Json:
     client = Client(where.socket, timeout=300.0)
-    memory, cpu = resident(pid), spent(pid).own
+    cpu = spent(pid).own
+    memory = _settled(pid)
     newest = [job["job"] for job in client.get("history", limit=100)["jobs"]]
     return {
         "started_in": started,
@@ -148,15 +150,25 @@ def _read(where: Loaded, pid: int, started: float) -> Json:
         "history_of_100": _median(lambda: client.get("history", limit=100)),
         "history_of_one_user": _median(lambda: client.get("history", limit=100, user="user7")),
         "show": _median(lambda: client.get(f"jobs/{newest[50]}")),
-        "listed": _listed(client, _LIST),
-        "listed_all": _listed(client, "all"),
+        "listed": _listed(where.socket, _LIST),
+        "listed_all": _listed(where.socket, "all"),
         "memory_after": resident(pid),
     }
 
 
-def _listed(client: Client, limit: object) -> Json:
+def _settled(pid: int) -> float:
+    """The memory in MB, once what is worked out after the start (when jobs begin) is there."""
+    found = [resident(pid)]
+    while len(found) < 60 and (len(found) < 5 or found[-1] - found[-5] > 0.5):
+        time.sleep(1.0)
+        found.append(resident(pid))
+    return found[-1]
+
+
+def _listed(socket: str, limit: object) -> Json:
     """All pages of a list: jobs, seconds, and the longest time that the core let somebody wait."""
-    with _Probe(client) as probe:
+    client = Client(socket, timeout=300.0)
+    with _Probe(socket) as probe:
         began = time.monotonic()
         jobs = sum(len(answer["jobs"]) for answer in client.history(limit=limit, page=1000))
         return {"jobs": jobs, "seconds": time.monotonic() - began, "core": probe.longest}
@@ -171,14 +183,14 @@ def _removed(where: Loaded, pid: int, _started: float) -> Json:
     before, began = Metrics(where.metrics), time.monotonic()
     rounds: list[float] = []
     count = 0
-    with _Probe(client) as probe:
+    with _Probe(where.socket) as probe:
         while client.get("status")["history"]["last_run"] is None:
             count += 1
             rounds += _submissions(where, f"beside-{count}")
     seconds, memory = time.monotonic() - began, resident(pid)
     told = client.get("status")["history"]
     commits = between(before, Metrics(where.metrics), "metabroker_store_commit_seconds")
-    with _Probe(client) as later:
+    with _Probe(where.socket) as later:
         alone = [s for n in range(min(count, 30)) for s in _submissions(where, f"alone-{n}")]
     return {
         "removed": told["removed"]["job"],
@@ -219,25 +231,34 @@ def _median(call: Any) -> float:
     return statistics.median(seconds)
 
 
-class _Probe(threading.Thread):
-    """Asks the core something now and then; `longest`: the most seconds that an answer took."""
+class _Probe:
+    """Asks the core something now and then; `longest`: the most seconds that an answer took. A
+    process of its own: a thread would wait for the list's reader to decode a page."""
 
-    def __init__(self, client: Client) -> None:
-        super().__init__(daemon=True)
-        self.longest = 0.0
-        self._client = client
-        self._over = threading.Event()
+    def __init__(self, socket: str) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._over, begun, self._longest = context.Event(), context.Event(), context.Value("d", 0.0)
+        arguments = (socket, begun, self._over, self._longest)
+        self._process = context.Process(target=_ask, args=arguments, daemon=True)
+        self._process.start()
+        begun.wait(60)
+
+    @property
+    def longest(self) -> float:
+        return float(self._longest.value)
 
     def __enter__(self) -> _Probe:
-        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        self.join()
+        self._process.join()
 
-    def run(self) -> None:
-        while not self._over.wait(0.05):
-            began = time.monotonic()
-            self._client.get("clusters")
-            self.longest = max(self.longest, time.monotonic() - began)
+
+def _ask(socket: str, begun: Event, over: Event, longest: Any) -> None:
+    client = Client(socket, timeout=300.0)
+    begun.set()
+    while not over.wait(0.05):
+        began = time.monotonic()
+        client.get("clusters")
+        longest.value = max(longest.value, time.monotonic() - began)

@@ -202,9 +202,13 @@ class _Guarded(asyncio.Protocol):
         self._expect(None)
         if self._place is not None:
             self._limiter.leave(self._place)
-        if self._inside is not None:
-            self._limiter.serves(self._inside, None)
-            self._inside.connection_lost(exc)
+        inside, self._inside = self._inside, None
+        # What ends the connection refers to this, and its transport to itself: none of it would go
+        # before Python's collector of cycles comes by, nor the request that was read.
+        self._place = self._transport = None
+        if inside is not None:
+            self._limiter.serves(inside, None)
+            inside.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._inside is None or self._place is None:

@@ -44,7 +44,7 @@ from metabroker.store.requests import ASKED
 from metabroker.store.rows import ClusterNames
 from metabroker.threads import started_pool
 
-from . import build, retention
+from . import build, memory, retention
 from .learning import Learning
 
 log = logging.getLogger(__name__)
@@ -133,7 +133,9 @@ class Leader:
             )
         self._ticks.start()
         self._retention_thread.start()
-        self._learning = Learning(self.loop, self._given.store, self.service.predictions)
+        self._learning = Learning(
+            self.loop, self._given.store, self.service.predictions, self._learned
+        )
         self._learning.start()
         if self._rpc_server is not None:
             self._rpc_server.start()
@@ -194,6 +196,10 @@ class Leader:
         self._of_jobs.tell(ready)
         self.service.written(ready)
         self._collector.there_are(len(self.loop.engine.broker.view.jobs))
+
+    def _learned(self) -> None:
+        self._collector.learned()
+        memory.loaded()
 
     def _contained(self, mishap: Mishap) -> None:
         """Something could not be handled, which has ended one job, or one answer, and no more."""

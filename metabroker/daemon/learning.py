@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from metabroker.runtime.loop import Loop
@@ -26,8 +26,16 @@ class Learning(Background):
     """Works out when jobs start, beside the core. An error here costs users an estimate, and
     nothing else."""
 
-    def __init__(self, loop: Loop, store: Store, predictions: Predictions) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        store: Store,
+        predictions: Predictions,
+        learned: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`learned`: told once, when all that is kept of the jobs that are there has been made."""
         super().__init__("start times")
+        self._learned = learned
         self._loop = loop
         self._store = store
         self._predictions = predictions
@@ -36,6 +44,8 @@ class Learning(Background):
         try:
             self._learn()
             self._begin()
+            self._predictions.work()
+            self._learned()
             pause = _PAUSE
             while not self._stopping.wait(pause):
                 began = time.monotonic()

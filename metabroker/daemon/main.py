@@ -23,7 +23,7 @@ from metabroker.runtime.cluster_accounts import trouble_with_root
 from metabroker.runtime.executor import Hook, no_hook
 from metabroker.store import LeadershipLost, StoreUnavailable
 
-from . import logs, privileges
+from . import logs, memory, privileges
 from .daemon import Daemon
 from .notify import Notifier
 from .signals import Signals
@@ -45,6 +45,7 @@ def serve(
 ) -> int:
     """Serve until SIGTERM or SIGINT; the exit code of the process. `again` is for SIGHUP."""
     logs.start(log_format)
+    memory.begin()
     openfiles.raise_limit()
     # Clusters' own commands are wanted there, never those that would ask this daemon.
     os.environ["PATH"] = without_front_ends(os.environ.get("PATH", os.defpath))
@@ -75,6 +76,7 @@ def serve(
         anew()
         daemon.stop()
         return 0
+    memory.started()
     _keep_serving(daemon, notifier, signals, again)
     if not signals.told_to_end() and daemon.replaced:
         log.warning(

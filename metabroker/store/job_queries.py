@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, literal, select, tuple_
 
 from metabroker.broker.events import Outcome
 from metabroker.broker.states import JobState
@@ -19,9 +20,35 @@ from .ended import Place
 from .tables import live, not_gone
 
 _FEW = 500  # numbers that are named in a question
-# Read at every step of an attempt: built once.
-_WORDS_OF_SPEC = ("chdir", "output", "error", "script_name")
 _s, _j = tables.scripts.c, tables.jobs.c
+
+
+def _among(column: ColumnElement[int], some: str = "some") -> ColumnElement[bool]:
+    """It is one of the numbers that are given by this name when the question is asked: an
+    expression that has them within is in a cycle of references, and they with it."""
+    return column.in_(bindparam(some, expanding=True))
+
+
+# Built once: read at every step of an attempt, or for each page of a long list, where what is built
+# anew would be kept until Python's collector of cycles comes by.
+_place = tuple_(_j.end_time, _j.id)
+_IN_ORDER = _j.id + 0  # by the plain number SQLite would look among all that have ended
+_WORDS_OF_SPEC = [
+    *(_s.spec[key].as_string().label(key) for key in ("chdir", "output", "error", "script_name")),
+    _s.spec["asked"].as_json().label("asked"),
+]
+_SPECS = (
+    select(_j.id.label("job"), *_WORDS_OF_SPEC)
+    .join(tables.jobs, _s.job == func.coalesce(_j.of, _j.id))
+    .where(_among(_j.id))
+)
+_AMONG_JOBS, _AMONG_ARRAYS = _among(_j.id), _among(_j.of)
+_AMONG_TASKS = _among(_j.task, "tasks")
+_PARTS = (
+    select(tables.components)
+    .where(_among(tables.components.c.job))
+    .order_by(tables.components.c.job, tables.components.c.attempt, tables.components.c.component)
+)
 # A task's is its array's.
 _ARRAY = select(_j.of).where(_j.id == bindparam("job")).scalar_subquery()
 _ITS_SCRIPT = _s.job == func.coalesce(_ARRAY, bindparam("job"))
@@ -127,13 +154,9 @@ class JobQueries(Part):
     def specs(self, jobs: Sequence[int]) -> dict[int, dict[str, Any]]:
         """What these jobs' users asked for beside processors, without scripts and environments: by
         job, `chdir`, `output`, `error`, `script_name`, `asked`."""
-        s = tables.scripts.c
-        words = [s.spec[key].as_string().label(key) for key in _WORDS_OF_SPEC]
         found: dict[int, dict[str, Any]] = {}
         for some in _chunks(jobs, 500):
-            query = select(_j.id.label("job"), *words, s.spec["asked"].as_json().label("asked"))
-            query = query.join(tables.jobs, s.job == func.coalesce(_j.of, _j.id))
-            for row in self._rows(query.where(_j.id.in_(some))):
+            for row in self._rows(_SPECS, some=some):
                 found[row.pop("job")] = row
         return found
 
@@ -158,10 +181,12 @@ class JobQueries(Part):
     def tasks(self, arrays: Collection[int], tasks: Collection[int] | None = None) -> list[int]:
         """The jobs of these arrays' tasks (of these `tasks`), as far as there are any."""
         found: list[int] = []
-        few = () if tasks is None or len(tasks) > _FEW else (_j.task.in_(sorted(tasks)),)
+        query = select(_j.id, _j.task).where(_AMONG_ARRAYS, _j.of.is_not(None))
+        named = {}
+        if tasks is not None and len(tasks) <= _FEW:
+            query, named = query.where(_AMONG_TASKS), {"tasks": sorted(tasks)}
         for some in _chunks(sorted(arrays), 500):
-            query = select(_j.id, _j.task).where(_j.of.in_(some), _j.of.is_not(None), *few)
-            rows = self._rows(query)
+            rows = self._rows(query, some=some, **named)
             found += [row["id"] for row in rows if tasks is None or row["task"] in tasks]
         return sorted(found)
 
@@ -190,16 +215,17 @@ class JobQueries(Part):
         for each in named:
             tasks.setdefault(each.job, []).extend([each.task] * (each.task >= 0))
         for some in _chunks(sorted(tasks), 500):
-            for row in self._rows(kept.where(tables.ended(), c.id.in_(some))):
+            for row in self._rows(kept.where(tables.ended(), _AMONG_JOBS), some=some):
                 found[Named(row["id"])] = _outcome(row)
                 if row["array"] is not None:
                     gone = TaskSet.read(row["array"]["cancelled"])
                     cancelled = Outcome(JobState.CANCELLED, row["end_time"] or 0.0)
                     over = (task for task in tasks[row["id"]] if task in gone)
                     found |= {Named(row["id"], task): cancelled for task in over}
+        of_array = kept.where(tables.ended(), c.of == bindparam("array"), _AMONG_TASKS)
         for array in sorted(tasks):
             for some in _chunks(sorted(tasks[array]), 500):
-                for row in self._rows(kept.where(tables.ended(), c.of == array, c.task.in_(some))):
+                for row in self._rows(of_array, array=array, tasks=some):
                     found[Named(array, row["task"])] = _outcome(row)
         return {each: found[each] for each in named if each in found}
 
@@ -223,8 +249,7 @@ class JobQueries(Part):
         if user is not None:
             query = query.where(c.user == user)
         if limit is not None:
-            # By the plain number SQLite would look for them among all that have ended.
-            return self._column(query.order_by(c.id + 0).limit(limit))
+            return self._column(query.order_by(_IN_ORDER).limit(limit))
         return sorted(self._column(query))
 
     def rows(
@@ -240,7 +265,7 @@ class JobQueries(Part):
         c = tables.jobs.c
         query: Select[Any] = select(tables.jobs)
         if ids is not None:
-            query = query.where(c.id.in_(ids))
+            query = query.where(_AMONG_JOBS)
         if ended is not None:
             query = query.where(tables.ended() if ended else tables.live())
         if user is not None:
@@ -249,7 +274,9 @@ class JobQueries(Part):
         if limit is not None:
             query = query.limit(limit)
         with self._guard(), self._engine.connect() as connection:
-            return self._with_components(connection, query)
+            return self._with_components(
+                connection, query, **({} if ids is None else {"some": ids})
+            )
 
     def history(self, wanted: Selection, most: int, *, numbers: bool = False) -> Page:
         """At most so many of the ended jobs that are selected, in the order of their ends;
@@ -280,8 +307,10 @@ class JobQueries(Part):
         query = _selected(select(c.id), wanted).order_by(c.end_time.desc(), c.id.desc())
         return self._column(query.limit(most))[::-1]
 
-    def _with_components(self, connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
-        rows = rows_of(connection, query)
+    def _with_components(
+        self, connection: Connection, query: Select[Any], **asked: Any
+    ) -> list[dict[str, Any]]:
+        rows = rows_of(connection, query, **asked)
         self._add_components(connection, rows)
         return rows
 
@@ -289,12 +318,9 @@ class JobQueries(Part):
         by_id = {row["id"]: row for row in rows}
         for row in rows:
             row["components"] = []
-        c = tables.components.c
         attempted = [row["id"] for row in rows if row["attempt"]]
         for some in _chunks(attempted, 500):
-            query = select(tables.components).where(c.job.in_(some))
-            ordered = query.order_by(c.job, c.attempt, c.component)
-            for part in rows_of(connection, ordered):
+            for part in rows_of(connection, _PARTS, some=some):
                 by_id[part["job"]]["components"].append(part)
 
     def events(self, job: int) -> list[dict[str, Any]]:
@@ -313,22 +339,26 @@ def _nth_newest(connection: Connection, wanted: Selection, number: int) -> Place
     return None if found is None else (found.end_time, found.id)
 
 
+@lru_cache(maxsize=64)  # there are few states
+def _in_states(states: tuple[str, ...]) -> ColumnElement[bool]:
+    return _j.state.in_(states)
+
+
 def _selected(query: Select[Any], wanted: Selection) -> Select[Any]:
     c = tables.jobs.c
-    place = tuple_(c.end_time, c.id)
     conditions = [tables.ended()]
     if wanted.user is not None:
         conditions.append(c.user == wanted.user)
     if wanted.states:
-        conditions.append(c.state.in_(wanted.states))
+        conditions.append(_in_states(wanted.states))
     if wanted.since is not None:
         conditions.append(c.end_time >= wanted.since)
     if wanted.until is not None:
         conditions.append(c.end_time < wanted.until)
     if wanted.after is not None:
-        conditions.append(place > tuple_(*map(literal, wanted.after)))
+        conditions.append(_place > tuple_(*map(literal, wanted.after)))
     if wanted.up_to is not None:
-        conditions.append(place <= tuple_(*map(literal, wanted.up_to)))
+        conditions.append(_place <= tuple_(*map(literal, wanted.up_to)))
     return query.where(*conditions)
 
 

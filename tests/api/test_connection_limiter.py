@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
+import tempfile
+import weakref
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -182,3 +185,41 @@ def test_who_only_changes_something_loses_no_connection_to_others() -> None:
     for who in (2, 3, 4):
         fair.enter(who)
     assert fair.enter(5) == [None] and ended == []
+
+
+def test_a_connection_that_has_ended_leaves_nothing_to_the_collector_of_cycles() -> None:
+    """Else what was read for it, and its whole request, stays until that comes by."""
+
+    class Inside(asyncio.Protocol):
+        pass
+
+    async def come_and_go(folder: Path) -> weakref.ref[asyncio.Protocol]:
+        made: list[weakref.ref[asyncio.Protocol]] = []
+
+        def inside() -> asyncio.Protocol:
+            found = Inside()
+            made.append(weakref.ref(found))
+            return found
+
+        limiter = ConnectionLimiter(inside, 10)
+        server = await asyncio.get_running_loop().create_unix_server(limiter, str(folder / "s"))
+        _, writer = await asyncio.open_unix_connection(str(folder / "s"))
+        while not made:
+            await asyncio.sleep(0)
+        assert made[0]() is not None
+        writer.close()
+        await writer.wait_closed()
+        server.close()
+        for _ in range(1_000):
+            if made[0]() is None:
+                break
+            await asyncio.sleep(0.0001)
+        return made[0]
+
+    gc.collect()
+    gc.disable()
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            assert asyncio.run(come_and_go(Path(name)))() is None
+    finally:
+        gc.enable()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -29,6 +30,18 @@ def test_a_load_that_fails_leaves_the_collector_at_work(frozen: list[bool]) -> N
     with pytest.raises(KeyError), Collector().loading():
         raise KeyError
     assert gc.isenabled()
+
+
+def test_garbage_is_not_set_apart_with_what_was_learned(frozen: list[bool]) -> None:
+    class Kept(list[object]):
+        """Can be referred to weakly."""
+
+    found = Kept()
+    found.append(found)
+    left = weakref.ref(found)
+    del found
+    Collector.learned()
+    assert len(frozen) == 1 and left() is None
 
 
 def test_it_is_done_again_whenever_there_are_twice_as_many(frozen: list[bool]) -> None:

@@ -228,3 +228,23 @@ def test_all_of_the_newest_jobs_are_learned_from_though_read_by_pages(
         store.commit(batch(*ended), NAMES)
         learning = Learning(house.loop, store, house.service.predictions)
         assert [row["id"] for row in learning._ended()] == list(range(1, 251))
+
+
+def test_it_is_told_once_when_all_that_is_kept_of_the_waiting_jobs_is_there(
+    house: House, tmp_path: Path
+) -> None:
+    """Then the collector of cycles need not look at it again and again (runtime/collector.py)."""
+    loop, known = house.loop, Predictions(Clock())
+    house.submit(script=LONG, processors=Processors(single=64))
+    house.submit(processors=Processors(single=64))
+    house.submit(processors=Processors(single=64))
+    told: list[list[bool]] = []
+    with closing(Store(f"sqlite:///{tmp_path}/other.db")) as store:
+        learning = Learning(
+            loop, store, known, lambda: told.append([known._book.waits(n) for n in (2, 3)])
+        )
+        learning.start()
+        eventually(lambda: told)
+        learning.stop()
+    (house.folder / "go").touch()
+    assert told == [[True, True]]

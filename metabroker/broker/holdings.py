@@ -120,7 +120,7 @@ class Holdings:
         weigh, request = self.at_least if certain else self.would, job.request
         if request.single or request.clusters is not None or _in_parts(job):
             return sum(self._lightest(job, certain=certain))
-        key = (request.sizes, job.shape, _barred(job), certain)
+        key = (request.sizes, job.shape, job.nodes, _barred(job), certain)
         seen = [(entry.processors, entry.nodes) for entry in self._ledger.entries]
         if seen != self._seen or len(self._known) >= _MOST_KNOWN:
             self._seen, self._known = seen, {}

@@ -347,3 +347,12 @@ def test_one_that_the_policy_splits_waits_for_clusters_in_which_it_is_light(
     for _ in range(5):
         it.it.settle()
     assert it.where(job) == ["leiden", "delft"] and it.used() == 22
+
+
+def test_what_one_job_weighs_by_its_nodes_is_not_taken_for_anothers(made: list[House]) -> None:
+    sizes, nodes = {"delft": 1024, "leiden": 1024}, {"delft": LARGE, "leiden": LARGE}
+    it = house(made, sizes, nodes, 400)
+    with pytest.raises(Rejected, match="at least 512"):
+        it.submit(4, 4, user="bob", shape=ALONE, nodes=NodeRange(4, 4))
+    it.submit(4, 4, shape=ALONE)
+    assert not it.held_back()

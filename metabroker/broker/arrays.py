@@ -105,7 +105,7 @@ class Arrays:
                 self._looking.add([owner.id] * bool(array.most or array.each))
                 continue
             array.waiting.discard(job.id)
-            if job.state not in IN_ATTEMPT or job.irreversible:  # else a hold still takes it out
+            if job.state not in IN_ATTEMPT or job.state is JobState.RUNNING:  # else it may be held
                 array.owed.discard(job.id)
             if job.state.ended and array.live.pop(job.task, None) is not None:
                 array.ends(job.state, job.exit_code)

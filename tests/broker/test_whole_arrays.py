@@ -11,15 +11,20 @@ from metabroker.broker.events import (
     Arrived,
     CancelJob,
     ChangeJob,
+    Cleaned,
+    Discarded,
     Event,
     HoldJob,
     Observed,
+    Refused,
     ReleaseJob,
     Reserved,
     SubmitJob,
 )
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.observation import Snapshot
+from metabroker.broker.states import Cause, Step
+from metabroker.broker.tokens import Ref
 from metabroker.broker.whole_arrays import WholeArrays
 from metabroker.policy import Request
 from metabroker.submission.tasks import parse_array
@@ -243,3 +248,21 @@ def test_a_task_in_an_attempt_is_held_also_if_its_turn_comes_later() -> None:
         assert told(it, array, "HELD") == {0, 1}
     finally:
         it.close()
+
+
+@pytest.mark.parametrize("then", ["", "restart", "release"])
+def test_a_task_that_its_cluster_refuses_after_the_hold_is_held(many: Bench, then: str) -> None:
+    array = submit(many, f"0-{SIZE}")
+    many.handle(HoldJob(array, "u"))
+    many.ticks(0)
+    if then == "restart":
+        restart(many)
+    elif then == "release":
+        many.handle(ReleaseJob(array, "u"))
+        many.ticks(0)
+    refused, started = job_of(many, array, 0), job_of(many, array, 1)
+    ref = Ref(refused, 1, 0)
+    many.handle(Refused(ref, Step.SUBMIT, Cause.REFUSED, "no"), Cleaned(ref), Discarded(ref))
+    end(many, started)
+    assert told(many, array, "HELD") == (set() if then == "release" else {0, SIZE})
+    assert told(many, array, "COMPLETED") == {1}

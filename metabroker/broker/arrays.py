@@ -24,7 +24,7 @@ from .events import Outcome
 from .job import Job
 from .queues import Queues
 from .state import BrokerState
-from .states import JobState
+from .states import IN_ATTEMPT, JobState
 
 
 class Arrays:
@@ -105,7 +105,8 @@ class Arrays:
                 self._looking.add([owner.id] * bool(array.most or array.each))
                 continue
             array.waiting.discard(job.id)
-            array.owed.discard(job.id)
+            if job.state not in IN_ATTEMPT or job.state is JobState.RUNNING:  # else it may be held
+                array.owed.discard(job.id)
             if job.state.ended and array.live.pop(job.task, None) is not None:
                 array.ends(job.state, job.exit_code)
             self._looking.add([owner.id])

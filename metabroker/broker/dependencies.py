@@ -196,13 +196,14 @@ class Dependencies:
 
     def _cancelled_before(self, job: Job, array: Array) -> None:
         """Tasks of an array that somebody waits for will not be made: looked at only where more of
-        them are cancelled than before, since very many may be waited for."""
-        waited, count = self._tasks[job.id], len(array.cancelled)
-        if count == waited.cancelled:
+        them are cancelled than before, since very many may be waited for; or where the array has
+        ended without them, as it does if something of it cannot be handled."""
+        waited, count, over = self._tasks[job.id], len(array.cancelled), job.state.ended
+        if count == waited.cancelled and not over:
             return
         waited.cancelled = count
         for named in list(waited.tasks):
-            if named.task in array.cancelled:
+            if named.task in array.cancelled or (over and named.task >= array.next):
                 self._happened(named, Outcome(JobState.CANCELLED, job.end_time or 0.0))
 
     def _happened(self, named: Named, outcome: Outcome | None) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .holdings import Holdings
+from .holdings import Holdings, Sizes
 from .job import Component, Job, NewJob
 from .refusals import CanGo
 from .resource_limits import (
@@ -41,7 +41,8 @@ class HeldBack:
         self._found: dict[int, Beyond] = {}  # of those that the policy would start nowhere else
         self._fits: dict[Key, int] = {}  # what may be in use for one of them to fit there
         self.more = False
-        self._never: list[Job] = []  # by limits that were lowered since; they keep nobody back
+        self._never: dict[int, Job] = {}  # by limits and nodes as they are; they keep nobody back
+        self._never_by: Sizes = []  # the clusters by which that was found
         self.jobs: dict[int, Job] = {}
         # By user, queue, and whether it has one component for certain: a heap of (seq, number), in
         # which those that do not wait here any more are passed over.
@@ -191,8 +192,12 @@ class HeldBack:
         self._away.clear()
         self._found.clear()
         self._fits.clear()
-        never, self._never = self._never, []
-        for job in never:
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Who could be within their limits nowhere perhaps can now."""
+        never, self._never = self._never, {}
+        for job in never.values():
             if self.jobs.get(job.id) is job:
                 self.add(job)
 
@@ -218,7 +223,10 @@ class HeldBack:
         if not self.jobs:
             self._lines.clear()
             return through
-        usage = usage.copy()
+        sizes = self.holdings.sizes()
+        if self._never and sizes != self._never_by:
+            self._look_again()
+        self._never_by, usage = sizes, usage.copy()
         heads = [(*line[0], of) for of, line in self._lines.items() if self._strip(of, line)]
         heapq.heapify(heads)
         shut: set[tuple[Key, bool]] = set()  # and whether co-allocated jobs alone
@@ -241,7 +249,7 @@ class HeldBack:
                 usage.add(job, self.weight(job), 1)
                 through.append(job)
             else:
-                self._never.append(job)
+                self._never[job.id] = job
             if self._strip(of, self._lines[of]):
                 heapq.heappush(heads, (*self._lines[of][0], of))
         self.more = bool(heads) and looked_at == most

@@ -20,6 +20,8 @@ from .ledger import Ledger
 from .observation import NodeKind
 from .settings import Settings
 
+Sizes = list[tuple[int, tuple[NodeKind, ...]]]
+"""Of each cluster its processors, and its nodes, as it was seen last."""
 _ANY = 10**9  # a cluster that was never seen may be of any size
 _MOST_TRIES = 1000  # of putting components into clusters
 _MOST_KNOWN = 4096  # jobs of which that is remembered
@@ -33,9 +35,13 @@ class Holdings:
         self._settings = settings
         self._ledger = ledger
         self.apart = False
-        self._seen: list[tuple[int, tuple[NodeKind, ...]]] = []  # of which `_known` is
+        self._seen: Sizes = []  # of which `_known` is
         self._known: dict[tuple[Any, ...], int] = {}  # the least of jobs of several components
         self._whole = any(cluster.unit > 1 or cluster.whole for cluster in settings.clusters)
+
+    def sizes(self) -> Sizes:
+        """The clusters as far as what jobs hold there depends on them."""
+        return [(entry.processors, entry.nodes) for entry in self._ledger.entries]
 
     def as_asked(self, job: Job | NewJob) -> bool:
         """Whether the job holds in every cluster what it asks for, as far as can be told before it
@@ -120,8 +126,8 @@ class Holdings:
         weigh, request = self.at_least if certain else self.would, job.request
         if request.single or request.clusters is not None or _in_parts(job):
             return sum(self._lightest(job, certain=certain))
-        key = (request.sizes, job.shape, _barred(job), certain)
-        seen = [(entry.processors, entry.nodes) for entry in self._ledger.entries]
+        key = (request.sizes, job.shape, job.nodes, _barred(job), certain)
+        seen = self.sizes()
         if seen != self._seen or len(self._known) >= _MOST_KNOWN:
             self._seen, self._known = seen, {}
         found = self._known.get(key)

@@ -191,6 +191,7 @@ class Queues:
     def nodes_changed(self, now: float) -> None:
         """A cluster has other nodes than before: jobs may fit where they did not, or not where they
         did."""
+        self.changed = self.changed or self.held_back.keeps  # who may hold less, or more, there
         before = self._bounds
         self._bounds = {shape: self._state.ledger.bounds(shape) for shape in before}
         changed = {shape for shape, bounds in self._bounds.items() if bounds != before[shape]}

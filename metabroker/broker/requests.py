@@ -71,6 +71,7 @@ class Requests:
         """A turn ends, in which these jobs may have changed."""
         self._counted = False
         self._whole_arrays.turn_ends()
+        self._whole_arrays.changed(changed)
         if self._standing is not None:
             self._standing.update(changed)
         self._joining.changed(changed)

@@ -153,7 +153,7 @@ class Scheduling:
         queues = self._queues
         if self._state.owes(job):
             self._keep_back()
-            return lambda job: self._catch_up(job, now)
+            return lambda job: self._do_first(job, now)
         if self._outdated:
             self._keep_back()
             return lambda job: queues.join(job, now)
@@ -194,6 +194,12 @@ class Scheduling:
             queues.refusals.pause(job, cluster, until)
         queues.retry_at(until)
         return True
+
+    def _do_first(self, job: Job, now: float) -> None:
+        """It waits on at its old place, unless what was asked of its whole array takes it away:
+        nothing may be left of that, as where tasks are released that nobody has held."""
+        self._queues.join(job, now)
+        self._catch_up(job, now)
 
     def _step_back(self, job: Job) -> None:
         self._queues.stepped_back[job.id] = job

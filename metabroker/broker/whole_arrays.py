@@ -21,6 +21,7 @@ from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
 
 _WAITS = frozenset({JobState.QUEUED, JobState.HELD})
+_BEGINS = IN_ATTEMPT - {JobState.RUNNING}
 
 
 class WholeArrays:
@@ -47,9 +48,12 @@ class WholeArrays:
 
     def hold(self, job: Job, array: Array, by: str, now: float) -> None:
         """None of its tasks that has not started does; those in an attempt leave it, if that can
-        still be undone."""
-        array.pausing = Wish(by, array.next)
-        self._begin(job, array, [*self._attempting(array), *self._waiting(array)], now)
+        still be undone, or are held should it come to nothing before their scripts start."""
+        array.pausing, jobs = Wish(by, array.next), self._state.jobs
+        begun = self._attempting(array)
+        array.owed.update(begun)
+        undone = [number for number in begun if not jobs[number].irreversible]
+        self._begin(job, array, [*undone, *self._waiting(array)], now)
 
     def release(self, job: Job, array: Array, by: str, now: float) -> None:
         """Those of its tasks that are held join their queues at the tail, before whoever comes from
@@ -57,7 +61,8 @@ class WholeArrays:
         first = self._queues.next_seq
         self._queues.next_seq += array.next
         array.pausing = Wish(by, array.next, first)
-        self._begin(job, array, self._waiting(array), now)
+        begun = [number for number in self._attempting(array) if number in array.owed]
+        self._begin(job, array, [*begun, *self._waiting(array)], now)
 
     def limit(self, job: Job, array: Array, by: str, seconds: int, now: float) -> None:
         """Each of its tasks that has not started has that time limit."""
@@ -86,13 +91,9 @@ class WholeArrays:
         return [number for _seq, number in found[max(0, len(found) + array.room) :]]
 
     def _attempting(self, array: Array) -> list[int]:
-        """Its tasks in attempts that can still be undone."""
+        """Its tasks in attempts, whose scripts have not started as far as is known."""
         jobs = (self._state.jobs.get(number) for number in array.live.values())
-        return [
-            job.id
-            for job in jobs
-            if job is not None and job.state in IN_ATTEMPT and not job.irreversible
-        ]
+        return [job.id for job in jobs if job is not None and job.state in _BEGINS]
 
     def _waiting(self, array: Array) -> list[int]:
         """Its tasks that have not started; first those that are to be kept back, so that the others
@@ -136,6 +137,14 @@ class WholeArrays:
             if any(wish.covers(task) for wish in array.wishes):
                 yield number
 
+    def changed(self, jobs: Iterable[Job]) -> None:
+        """A turn ends, in which these jobs may have changed: an attempt of some has come to nothing
+        that could not be undone when their array was held."""
+        for job in jobs:
+            array = self._state.array_of(job) if job.of and job.state in _WAITS else None
+            if array is not None and job.id in array.owed:
+                self._following.add([job.id])
+
     # --- of one of them -----------------------------------------------------------------------
 
     def apart(self, job: Job, now: float) -> None:
@@ -166,7 +175,7 @@ class WholeArrays:
             self._fulfil(job, array, now)
             if spare:
                 self._keep_back(job, array, now)
-        elif job.state in IN_ATTEMPT:
+        elif job.state in _BEGINS:
             self._take_out(job, array, now)
         if array.forget_wishes():
             self._state.outbox.changed(owner)
@@ -183,8 +192,10 @@ class WholeArrays:
 
     def _take_out(self, job: Job, array: Array, now: float) -> None:
         pausing = array.pausing
-        if pausing is not None and not pausing.value and pausing.covers(job.task):
-            self._saga.rollback.take_out(job, JobState.HELD, f"held by {pausing.by}", now)
+        if pausing is None or pausing.value or not pausing.covers(job.task):
+            return
+        if not self._saga.rollback.take_out(job, JobState.HELD, f"held by {pausing.by}", now):
+            array.owed.add(job.id)  # it is held once its attempt has come to nothing, if it does
 
     def hold_one(self, job: Job, by: str, now: float) -> None:
         """Take a job that waits out of its queue."""

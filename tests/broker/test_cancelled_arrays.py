@@ -103,3 +103,15 @@ def test_an_array_goes_on_at_the_same_cost_however_many_of_its_tasks_are_waited_
     it.handle(CancelJob(number, "u", TaskSet.parse("51")))
     it.ticks(0)
     assert it.broker.view.jobs[last].never == f"afterok:{number}_51"
+
+
+def test_who_waits_for_a_task_of_an_array_that_failed_before_it_was_made_is_told(
+    it: Bench,
+) -> None:
+    it.contained = []
+    array = submit(it, "0-29")
+    waits = submit(it, on=f"afterany:{array}_20")
+    it.broker.contain(array, ValueError(), it.now)
+    it.settle()
+    it.ticks(0)
+    assert it.broker.view.jobs[waits].after is None

@@ -347,3 +347,32 @@ def test_one_that_the_policy_splits_waits_for_clusters_in_which_it_is_light(
     for _ in range(5):
         it.it.settle()
     assert it.where(job) == ["leiden", "delft"] and it.used() == 22
+
+
+def test_what_one_job_weighs_by_its_nodes_is_not_taken_for_anothers(made: list[House]) -> None:
+    sizes, nodes = {"delft": 1024, "leiden": 1024}, {"delft": LARGE, "leiden": LARGE}
+    it = house(made, sizes, nodes, 400)
+    with pytest.raises(Rejected, match="at least 512"):
+        it.submit(4, 4, user="bob", shape=ALONE, nodes=NodeRange(4, 4))
+    it.submit(4, 4, shape=ALONE)
+    assert not it.held_back()
+
+
+def test_who_could_be_within_limits_nowhere_is_looked_at_again_when_nodes_are_back(
+    made: list[House],
+) -> None:
+    sizes, small = {"delft": 1024, "leiden": 64}, (NodeKind(16, count=4),)
+    it = house(made, sizes, {"delft": LARGE, "leiden": small}, 64)
+    first = it.submit(64, clusters=(0,), shape=ALONE)
+    job = it.submit(20, shape=ALONE)
+    assert it.held_back() == {job.id}
+    it.sizes, it.nodes = {"delft": 1024, "leiden": 16}, {"delft": LARGE, "leiden": small[:0]}
+    it.it.broker.limit(ResourceLimits(ResourceLimit(processors=32)))
+    it.look()
+    it.end(first)
+    it.look()
+    assert it.held_back() == {job.id}
+    it.sizes, it.nodes = sizes, {"delft": LARGE, "leiden": small}
+    it.look()
+    it.look()
+    assert it.where(job) == ["leiden"]

@@ -7,13 +7,30 @@ from dataclasses import replace
 
 import pytest
 
-from metabroker.broker.events import Arrived, ChangeJob, Event, HoldJob, ReleaseJob
-from metabroker.broker.job import Job
+from metabroker.broker.events import (
+    Arrived,
+    CancelJob,
+    ChangeJob,
+    Cleaned,
+    Discarded,
+    Event,
+    HoldJob,
+    Observed,
+    Refused,
+    ReleaseJob,
+    Reserved,
+    SubmitJob,
+)
+from metabroker.broker.job import Job, NewJob
+from metabroker.broker.observation import Snapshot
+from metabroker.broker.states import Cause, Step
+from metabroker.broker.tokens import Ref
 from metabroker.broker.whole_arrays import WholeArrays
+from metabroker.policy import Request
 from metabroker.submission.tasks import parse_array
 
 from .bench import Bench
-from .test_arrays import SIZE, end, it, job_of, restart, state, submit, tasks
+from .test_arrays import SIZE, end, end_all, it, job_of, restart, state, submit, tasks
 from .test_line import Site
 
 __all__ = ["it"]
@@ -194,3 +211,58 @@ def test_a_task_that_cannot_be_held_fails_and_no_other(
     assert told(many, array, "FAILED") == {1, MANY - 1}
     assert told(many, array, "HELD") == set(range(MANY)) - {1, MANY - 1}
     assert state(many, array)[0] == "HELD"
+
+
+def test_a_task_that_starts_before_its_release_is_not_lost(many: Bench) -> None:
+    first = submit(many, size=SIZE)
+    other, array = submit(many, f"0-{SLICE - 1}"), submit(many, f"0-{MANY - 1}")
+    many.handle(ReleaseJob(other, "u"), ReleaseJob(array, "u"), CancelJob(other, "u"))
+    end(many, first)
+    assert end_all(many, array) == list(range(MANY))
+
+
+def test_nor_is_one_that_is_not_too_many_any_more(many: Bench) -> None:
+    first = submit(many, size=SIZE)
+    array = submit(many, f"0-{MANY - 1}")
+    many.handle(ChangeJob(array, "u", most=2), ChangeJob(array, "u", most=MANY))
+    end(many, first, looks=False)  # no turn comes before
+    many.ticks(0)
+    end_all(many, array)
+    assert set(tasks(many, array).values()) == {"COMPLETED"}
+
+
+def test_a_task_in_an_attempt_is_held_also_if_its_turn_comes_later() -> None:
+    it = Bench({"a": SIZE, "b": SIZE}, slice=SLICE)
+    try:
+        for cluster in range(2):
+            it.handle(Observed(cluster, Snapshot(it.now, SIZE, SIZE, 0)))
+        array = it.broker.next_job
+        it.handle(SubmitJob(NewJob("u", "j", Request((1, 1)), 600, array=parse_array("0-1"))))
+        it.ticks(0)
+        begun = [part for job in jobs(it, array) for part in job.components]
+        assert len(begun) == 4
+        other = submit(it, f"0-{MANY - 1}", size=SIZE)
+        came = [Reserved(part.ref) for part in begun]
+        it.handle(HoldJob(other, "u"), HoldJob(array, "u"), *came)  # the first takes all there is
+        it.ticks(0)
+        assert told(it, array, "HELD") == {0, 1}
+    finally:
+        it.close()
+
+
+@pytest.mark.parametrize("then", ["", "restart", "release"])
+def test_a_task_that_its_cluster_refuses_after_the_hold_is_held(many: Bench, then: str) -> None:
+    array = submit(many, f"0-{SIZE}")
+    many.handle(HoldJob(array, "u"))
+    many.ticks(0)
+    if then == "restart":
+        restart(many)
+    elif then == "release":
+        many.handle(ReleaseJob(array, "u"))
+        many.ticks(0)
+    refused, started = job_of(many, array, 0), job_of(many, array, 1)
+    ref = Ref(refused, 1, 0)
+    many.handle(Refused(ref, Step.SUBMIT, Cause.REFUSED, "no"), Cleaned(ref), Discarded(ref))
+    end(many, started)
+    assert told(many, array, "HELD") == (set() if then == "release" else {0, SIZE})
+    assert told(many, array, "COMPLETED") == {1}

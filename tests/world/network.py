@@ -68,13 +68,18 @@ class Network:
             if fate != "lost request":
                 late = self._rng.choice((9.0, 30.0, self._rng.uniform(5, 150)))
                 when = arrives if fate == "lost reply" else self._world.now + late
-                self._world.at(when, lambda: execute(False))
+                self._late(when, lambda: execute(False))
         elif fate in ("repeat", TWICE):
             self._world.at(arrives, lambda: execute(True))
             again = self._rng.uniform(0, 1 if fate == TWICE else 60)
-            self._world.at(arrives + again, lambda: self._again(cluster, command))
+            self._late(arrives + again, lambda: self._again(cluster, command))
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
+
+    def _late(self, when: float, carry_out: Callable[[], None]) -> None:
+        """What nobody waits for any more is carried out; the world does not end before that."""
+        self._world.at(when, carry_out)
+        self._world.last_fault = max(self._world.last_fault, when)
 
     def _carry_out(self, cluster: WorldCluster, command: Command, answer: bool) -> Completed:
         if not answer:

@@ -178,13 +178,13 @@ def _removed(where: Loaded, pid: int, _started: float) -> Json:
     """Submissions now and then as long as the retention's run takes, and as many after it."""
     client = Client(where.socket, timeout=300.0)
     occupied(where)
-    while not _begun(client):
-        time.sleep(0.1)
-    before, began = Metrics(where.metrics), time.monotonic()
     rounds: list[float] = []
     count = 0
     with _Probe(where.socket) as probe:
-        while client.get("status")["history"]["last_run"] is None:
+        while not _begun(client):
+            time.sleep(0.1)
+        before, began = Metrics(where.metrics), time.monotonic()
+        while not count or client.get("status")["history"]["last_run"] is None:
             count += 1
             rounds += _submissions(where, f"beside-{count}")
     seconds, memory = time.monotonic() - began, resident(pid)

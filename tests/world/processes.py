@@ -21,6 +21,7 @@ from .virtual.shell import Node, Shell
 
 _HUNG = 1.0  # seconds after which a process looks again whether the shared folder is back
 _SOON = 0.001
+_AFTER = 0.005  # seconds after a script's own signal that its wrapper has it, at times
 
 
 class Witness(Protocol):
@@ -90,7 +91,9 @@ class Process:
         self._joined = 0
         self._since = 0.0  # since when its script runs
         # How its script ends when it is sent SIGTERM.
-        self._when_told = random.Random(f"{self.token} {around.now()}").choice((0, 143))
+        told = random.Random(f"{self.token} {around.now()}")
+        self._when_told = told.choice((0, 143))
+        self._first = told.random() < 0.3  # before its wrapper has had the signal
         variables = self._native_variables(job)
         node = Node(f"{around.name}n1", around.files, self._pace, around.wholes, self._moved)
         self._shell = Shell(node, variables, set(variables), folder=job.extra["folder"])
@@ -140,13 +143,21 @@ class Process:
         """SIGTERM, to all of it."""
         if self.over or self._signalled:
             return
-        if not self._shell.signalled("TERM"):
+        if "TERM" not in self._shell.traps:
             self.kill()
             self._ended(143)
             return
         self._signalled = True
+        if self._script is None or not self._first:
+            self._shell.signalled("TERM")
+        else:
+            self._around.at(self._around.now() + _AFTER, self._is_told)
         if self._script is not None:
             self._later(0.0, self._when_told)
+
+    def _is_told(self) -> None:
+        if not self.over:
+            self._shell.signalled("TERM")
 
     # --- its life -------------------------------------------------------------------------------
 

@@ -105,11 +105,11 @@ class Records:
         ended = _within(job, event.time, now)
         component.end_time = max(ended, component.start_time or ended)
         cleaning = component.step is Step.CLEAN
-        # What fails while it is being ended was most likely ended, as was what died of a signal:
-        # its cluster knows. (Its own record may not: the signal reaches the script a moment before
-        # the wrapper.)
+        # What fails while it is being ended was most likely ended, as was what died of a signal,
+        # and whatever ends while its job is cancelled: its cluster knows. (Its own record may not:
+        # the signal reaches the script a moment before the wrapper.)
         signalled = event.signalled or event.exit_code > _SIGNAL
-        if not signalled and not (cleaning and event.exit_code):
+        if not signalled and not (cleaning and (event.exit_code or _is_being_ended(job))):
             component.advance(Phase.ENDED)
         self._state.outbox.changed(component)
         if not signalled and not component.reserves and not cleaning:
@@ -199,9 +199,15 @@ def _told_by_cluster(component: Component, event: Cleaned) -> None:
 def _was_stopped(job: Job | None, event: Cleaned) -> bool:
     """Whether a script that ended well did so because it was told to end: by its cluster's word, or
     since its job is cancelled, or over its time limit. That is no success. (So it is in Slurm,
-    whatever such a script returns.)"""
-    ending = job is not None and job.goal in (Goal.CANCEL, Goal.TIMEOUT)
-    return event.signalled and (ending or event.cause is not None)
+    whatever such a script returns.) Its record need not say that it was sent a signal: the script
+    may have had it before the wrapper."""
+    if event.signalled:
+        return _is_being_ended(job) or event.cause is not None
+    return _is_being_ended(job) and event.cause in (Cause.KILLED, Cause.OVERTIME)
+
+
+def _is_being_ended(job: Job | None) -> bool:
+    return job is not None and job.goal in (Goal.CANCEL, Goal.TIMEOUT)
 
 
 def _ended_with_others(job: Job | None, component: Component, event: Cleaned) -> bool:

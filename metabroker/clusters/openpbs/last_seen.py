@@ -39,11 +39,15 @@ class LastSeen:
             if life.seen_at > look.taken_at - _KEPT
         }
 
-    def cause(self, token: str, marks: ComponentRecord | None) -> Cause | None:
-        """Why a job ended that its server has forgotten; None: by itself, or that is not known."""
+    def cause(
+        self, token: str, marks: ComponentRecord | None, *, ended: bool = False
+    ) -> Cause | None:
+        """Why a job ended that its server has forgotten; None: by itself, or that is not known.
+        `ended`: it was told to end, and was not ending yet."""
         life = self._lives.pop(token, None)
         if marks is not None and marks.exit_code is not None and not marks.signalled:
-            return None
+            # The script may have had the signal before its wrapper, and have ended well for that.
+            return Cause.KILLED if ended and marks.exit_code == 0 else None
         if life is None or marks is None or marks.started is None:
             return None
         # Its record is by one clock alone; what was seen, by the broker's and the server's.

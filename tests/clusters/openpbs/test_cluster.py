@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from metabroker.broker.observation import NativeState, NodeKind, Snapshot
 from metabroker.broker.states import Cause
-from metabroker.clusters.gate import gate_path
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.port import CleanRequest, ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import CommandLost, CommandMissing, Completed
@@ -20,7 +17,7 @@ from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
 
 from .recorded import case
 from .test_reserving import shown
-from .test_submitting import NO_HISTORY, ORDER
+from .test_submitting import NO_HISTORY
 
 NOW = 1795236224.0  # Sat Nov 21 04:43:44 2026
 CONF = said("PBS_SERVER=pbsa\n")
@@ -308,63 +305,6 @@ def test_a_lost_a_missing_and_a_garbled_command() -> None:
         look([said("what\n")])
     with pytest.raises(UnknownOutcome, match="pbs_rstat"):
         look([said(), said(), said("what\n\n")])
-
-
-LIMITED = "|Resource_List.walltime=00:00:10|stime=Sat Nov 21 04:43:{:02} 2026"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "code", "cause"),
-    [
-        (12.0, 143, Cause.OVERTIME),
-        (4.0, 143, Cause.KILLED),
-        (12.0, 0, Cause.OVERTIME),
-        (4.0, 0, None),
-    ],
-)
-def test_how_a_job_ended_that_its_server_has_forgotten(
-    tmp_path: Path, seconds: float, code: int, cause: Cause | None
-) -> None:
-    it = cluster()
-    order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
-    drive(it.submit(order), [said("37.pbsa\n")], Told())
-    look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(43)), said(), FREE], it)
-    _record(Path(order.gate), f"{code} signalled\n", seconds)
-    wanted = CleanRequest(TOKEN, order.gate, reservation=False)
-    left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
-    assert (left.started, left.exit_code, left.cause, left.signalled) == (True, code, cause, True)
-
-
-def test_a_forgotten_job_without_a_record_is_judged_by_how_long_it_was_seen(tmp_path: Path) -> None:
-    order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
-    gate = Path(order.gate)
-    for began, cause in ((30, Cause.OVERTIME), (43, Cause.KILLED)):
-        it = cluster()
-        drive(it.submit(order), [said("37.pbsa\n")], Told())
-        look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(began)), said(), FREE], it)
-        (gate / "go").rename(gate / "run")
-        (gate / "started").write_text("n1\n")
-        left = drive(it.clean(CleanRequest(TOKEN, order.gate, False)), [NO_HISTORY, said()], Told())
-        assert (left.started, left.exit_code, left.cause) == (True, None, cause)
-        it.discard(order.gate)
-
-
-def test_without_history_the_components_own_record_is_the_exit_code(tmp_path: Path) -> None:
-    it = cluster()
-    order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
-    drive(it.submit(order), [said("37.pbsa\n")], Told())
-    _record(Path(order.gate), "3 \n", 1.0)
-    wanted = CleanRequest(TOKEN, order.gate, reservation=False)
-    left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
-    assert (left.started, left.exit_code, left.cause) == (True, 3, None)
-
-
-def _record(gate: Path, text: str, seconds: float) -> None:
-    (gate / "go").rename(gate / "run")
-    (gate / "started").write_text("n1\n")
-    (gate / "ended").write_text(text)
-    os.utime(gate / "started", (1000.0, 1000.0))
-    os.utime(gate / "ended", (1000.0 + seconds, 1000.0 + seconds))
 
 
 def test_a_job_that_was_told_to_end_is_not_told_again_at_once() -> None:

@@ -291,6 +291,17 @@ def an_exit_code_is_all_that_counts(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("told-to-end")
+def a_script_without_a_signal_in_its_record_ended_by_itself(stack: contextlib.ExitStack) -> None:
+    """Whether a script was told to end, its wrapper knows, whenever that had the signal."""
+
+    def was_stopped(job: Job | None, event: Any) -> bool:
+        return bool(event.signalled and before(job, event))
+
+    before = swap(stack, records, "_was_stopped", was_stopped)
+
+
+@mutation
 def deadlines_of_another_clock(stack: contextlib.ExitStack) -> None:
     """A deadline is kept over a restart, whatever the clocks of the two lives said."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,7 +32,7 @@ from metabroker.clusters.port import (
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.qsub import check_native
 
-from . import operations, reserving
+from . import operations, reservations, reserving
 from .answers import confusing
 from .commands import PbsIdentity
 from .examine import examine
@@ -76,7 +77,8 @@ class OpenPBSCluster(GatedCluster):
         self._own = OwnReservations()
         self._lasting = LastSeen()
         self._known = Known()
-        self._told: dict[str, float] = {}  # to end, by token: when
+        # To end, by token: when, and whether it was not ending anyhow.
+        self._told: dict[str, tuple[float, bool]] = {}
         self._pace = PbsPace(options.ports or HostPorts())
         self._system = ""  # which server it is, as far as that was told
         self._queue: QueueWatch[str] = QueueWatch(options.queue_every)
@@ -99,14 +101,14 @@ class OpenPBSCluster(GatedCluster):
         verified, poll = self._verified, self._own.poll_begins()
         accounts = () if verified is None else verified.owners.accounts()
         found = yield from answered(
-            operations.look(self._who, now, self._version, accounts, self._known)
+            operations.look(self._who, now, self._version, accounts, self._known, self._own.doubts)
         )
         more += yield from self._clock.look(now, answers=True)
         ours = self._who.operator or self._who.user
         others = [r for r in found.reservations if not is_ours(r, ours, self._prefix)]
         self._own.seen(poll, (r for r in found.reservations if r not in others))
         comparing = self._announced.look(
-            now + self._clock.known, {r.id: r.end_time for r in others}, operations.has_reservation
+            now + self._clock.known, {r.id: r.end_time for r in others}, reservations.is_there
         )
         more += yield from answered(comparing)
         if verified is not None:
@@ -180,8 +182,8 @@ class OpenPBSCluster(GatedCluster):
             stray = self._verified.stray(request.token)
         if stray is not None:
             who = replace(who, user=stray, operator=who.user)
-        told_at = self._told.get(request.token)
-        seen.told = before = told_at is not None and self._pace.now - told_at < _KILL_DELAY
+        told_at, seen.taken = self._told.get(request.token, (-math.inf, False))
+        seen.told = before = self._pace.now - told_at < _KILL_DELAY
         try:
             last = yield from operations.clean(
                 who,
@@ -190,16 +192,18 @@ class OpenPBSCluster(GatedCluster):
                 seen=seen,
                 native=request.native,
                 writer=request.writer,
+                doubts=self._own.doubts,
             )
         finally:
             if seen.told and not before:
-                self._told[request.token] = self._pace.now
+                self._told[request.token] = self._pace.now, seen.taken
         self._told.pop(request.token, None)
         seen.last = last
         if last is not None and last.state is NativeState.ENDED:
             return NativeEnd(last.cause, last.start_time)
         marks = self.look([request.gate]) if request.gate is not None else {}
-        cause = self._lasting.cause(request.token, next(iter(marks.values()), None))
+        own = next(iter(marks.values()), None)
+        cause = self._lasting.cause(request.token, own, ended=seen.taken)
         return NativeEnd(cause, None)
 
     def examine(

@@ -5,13 +5,14 @@ its name or a string resource, can hold what looks like another one, anybody's, 
 like other attributes of its own. So what reservations there are, `pbs_rstat -B` tells, in which
 there are ids alone. Between the heads of two blocks that are each there once is nothing but what
 the first one's user has written: it is read, unless it tells twice what is read of it. All else is
-doubtful, and asked for one by one, each below a mark that nobody can have guessed.
+doubtful, and asked for one by one, each below a mark that nobody can have guessed. What is shown of
+one alone is taken out of the listing, in which the others may be certain then.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from metabroker.clusters.command_errors import Garbled
 
@@ -78,20 +79,45 @@ def alone(text: str, identity: str) -> PbsReservation | None:
     return next(iter(_read(identity, lines)), None)
 
 
-def each(text: str, mark: str, asked: Sequence[str]) -> list[PbsReservation]:
-    """Those that were asked for one by one, each below a line of the mark and its id.
+def each(text: str, mark: str, asked: Sequence[str]) -> dict[str, str]:
+    """What is shown of those that were asked for one by one, each below a line of the mark and its
+    id.
 
     Raises:
-        Garbled: as `alone`; or not all have been asked for.
+        Garbled: not all have been asked for.
     """
-    found, rest = [], text
+    found, rest = dict[str, str](), text
     for identity in reversed(asked):
-        rest, marked, shown = rest.rpartition(f"{mark} {identity}\n")
+        rest, marked, found[identity] = rest.rpartition(f"{mark} {identity}\n")
         if not marked:
             raise Garbled(f"pbs_rstat: nothing is told of {identity}")
-        one = alone(shown, identity)
-        found += [one] if one is not None else []
-    return found[::-1]
+    return found
+
+
+def holds_others(shown: str) -> bool:
+    """Whether what is shown of one alone holds what looks like another."""
+    return f"\n{_HEAD}" in shown
+
+
+def without(text: str, shown: Mapping[str, str], order: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The listing without those of which this is shown alone; `order`: the ids of all that are in
+    it, as the server tells them. Answers both again.
+
+    One is left where it is if it has changed since, or if it is not certain that it is its own
+    block, and the whole of it: it stands there once, and the next one's head follows.
+    """
+    left = [identity for identity in order if f"{_HEAD}{identity}\n" in text]
+    for identity, block in shown.items():
+        if identity not in left or not block:
+            continue
+        before, _, after = text.partition(block)
+        place = left.index(identity)
+        following = left[place + 1 : place + 2]
+        ends = after.startswith(f"{_HEAD}{following[0]}\n") if following else not after
+        if ends and text.count(block) == 1 and (not before or before.endswith("\n\n")):
+            text = before + after
+            left.remove(identity)
+    return text, left
 
 
 def _blocks(text: str) -> list[tuple[str, list[str]]]:

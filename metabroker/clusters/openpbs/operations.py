@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,14 +23,15 @@ from metabroker.clusters.port import (
     Writer,
 )
 from metabroker.clusters.renamed import is_of
-from metabroker.clusters.transports.base import Command, Completed
 from metabroker.submission.chunks import Unlayable
 
-from . import answers, commands, listed, parsing
+from . import answers, commands, parsing, reservations
 from .answers import failure
+from .asking import told
 from .commands import PbsIdentity
+from .doubts import Doubts
 from .own_reservations import OwnReservations
-from .parsing import PbsJob, PbsNode, PbsReservation, QueueLine
+from .parsing import PbsJob, PbsNode, QueueLine
 from .recent_jobs import HISTORY, Known
 from .snapshot import PbsPoll, native_job
 from .states import is_going
@@ -53,11 +53,13 @@ def look(
     known_version: str,
     accounts: Sequence[str] = (),
     known: Known | None = None,
+    doubts: Doubts | None = None,
 ) -> Operation[PbsPoll]:
     """One look: five commands at most, as a rule, where there are reservations; now and then the
     server is asked for all jobs that have ended, and it is one more, as it is with the other form
-    of the nodes, and for each reservation that may be somebody's forgery. `accounts`: whose jobs
-    are looked at, if they are not all the account's own; `known`: which jobs there were.
+    of the nodes, and for each reservation that may be somebody's forgery, of which it asks for some
+    (see `doubts`). `accounts`: whose jobs are looked at, if they are not all the account's own;
+    `known`: which jobs there were; `doubts`: what is known of reservations.
 
     Jobs and reservations are asked for before nodes: a job that ends in between, or a reservation
     that begins, is then seen as held, not as idle.
@@ -69,10 +71,10 @@ def look(
         count += 1
         version = yield from release()
     users = ",".join(accounts) or who.user
-    live = parsing.ids((yield from _told(commands.select_live(users))).stdout)
+    live = parsing.ids((yield from told(commands.select_live(users))).stdout)
     if known.incomplete(taken_at):
         count += 1
-        done = yield from _told(commands.select_ended(users, taken_at - HISTORY))
+        done = yield from told(commands.select_ended(users, taken_at - HISTORY))
         known.complete(
             taken_at, parsing.ids(done.stdout), history=parsing.NO_HISTORY not in done.stderr
         )
@@ -81,25 +83,25 @@ def look(
     if found:
         count += 1
         jobs = yield from _jobs(found, history=known.history)
-    reservations, listings = yield from _reservations()
+    shown, listings = yield from reservations.look(doubts or Doubts())
     nodes, asked = yield from _nodes()
     count += asked - 1 + listings - 1
-    return PbsPoll(taken_at, nodes, jobs, reservations, version, count)
+    return PbsPoll(taken_at, nodes, jobs, shown, version, count)
 
 
 def waiting_in(queue: str | None) -> Operation[list[str]]:
     """The ids of the jobs that wait for processors in a queue, in the order of their submission."""
-    return parsing.ids((yield from _told(commands.select_waiting(queue))).stdout)
+    return parsing.ids((yield from told(commands.select_waiting(queue))).stdout)
 
 
 def queue_lines() -> Operation[list[QueueLine]]:
     """The jobs of anybody that wait or run, in the order of their submission."""
-    return parsing.queue_lines((yield from _told(commands.show_queue_lines())).stdout)
+    return parsing.queue_lines((yield from told(commands.show_queue_lines())).stdout)
 
 
 def jobs_of_anybody(numbers: Sequence[str]) -> Operation[list[PbsJob]]:
     """Of the jobs of these numbers those that are not over."""
-    done = yield from _told(commands.show_jobs(numbers, history=False), also=_GONE)
+    done = yield from told(commands.show_jobs(numbers, history=False), also=_GONE)
     return [job for job in parsing.jobs(done.stdout) if parsing.number(job.id) in numbers]
 
 
@@ -122,7 +124,7 @@ def identify() -> Operation[str]:
     Raises:
         ClusterRefusal, UnknownOutcome: it does not say.
     """
-    done = yield from _told(commands.show_server())
+    done = yield from told(commands.show_server())
     try:
         servers = json.loads(done.stdout)["Server"]
         host = next(str(has.get("server_host", name)) for name, has in servers.items())
@@ -133,58 +135,20 @@ def identify() -> Operation[str]:
     return f"{host}:{port[1] if port else _DEFAULT_PORT}"
 
 
-def _told(asked: Command, *, also: frozenset[int] = frozenset()) -> Operation[Completed]:
-    """A command that must succeed, or exit with one of `also`."""
-    done = yield from command(asked)
-    if done.exit_status != 0 and done.exit_status not in also:
-        raise failure(done, asked.argv[0])
-    return done
-
-
 def _jobs(ids: Sequence[str], *, history: bool) -> Operation[list[PbsJob]]:
     """The jobs that are still there of those that were a moment ago."""
-    done = yield from _told(commands.show_jobs(ids, history=history), also=_GONE)
+    done = yield from told(commands.show_jobs(ids, history=history), also=_GONE)
     return [job for job in parsing.jobs(done.stdout) if job.id in ids]
 
 
 def _nodes() -> Operation[tuple[list[PbsNode], int]]:
     """The vnodes, and how many commands that took: what one comment can make invalid is asked
     for in the other form."""
-    done = yield from _told(commands.list_nodes("json"))
+    done = yield from told(commands.list_nodes("json"))
     try:
         return parsing.nodes(done.stdout), 1
     except Garbled:
-        return parsing.nodes((yield from _told(commands.list_nodes("dsv"))).stdout), 2
-
-
-def _reservations() -> Operation[tuple[list[PbsReservation], int]]:
-    """All reservations, and how many connections that took (see `listed`).
-
-    Their ids come first: one that is deleted in between is gone, whoever writes of it.
-    """
-    known = listed.ids((yield from _shown(commands.list_reservation_ids())).stdout)
-    if not known:
-        return [], 1
-    done = yield from _shown(commands.list_reservations())
-    found, doubtful = listed.reservations(done.stdout, known)
-    if doubtful:
-        found += yield from _one_by_one(doubtful)
-    return found, 2 + len(doubtful)
-
-
-def _one_by_one(ids: Sequence[str]) -> Operation[list[PbsReservation]]:
-    mark = secrets.token_hex(8)
-    done = yield from _shown(commands.show_reservations(ids, mark))
-    return listed.each(done.stdout, mark, ids)
-
-
-def _shown(asked: Command) -> Operation[Completed]:
-    """What `pbs_rstat` shows, which may succeed where it has reached no server."""
-    done = yield from _told(asked, also=frozenset({answers.UNKNOWN_RESERVATION}))
-    said = filter(str.strip, done.stderr.splitlines())
-    if not all("Unknown Reservation Id" in line for line in said):
-        raise failure(done, "pbs_rstat")
-    return done
+        return parsing.nodes((yield from told(commands.list_nodes("dsv"))).stdout), 2
 
 
 def find(
@@ -198,17 +162,17 @@ def find(
     server remembers them. `native`: its own, `writer`: its record's, `seen`: those that had its
     name before, each of which may have been renamed.
     """
-    done = yield from _told(commands.select_all(who.user, token))
+    done = yield from told(commands.select_all(who.user, token))
     history = parsing.NO_HISTORY not in done.stderr
     if not history:
-        done = yield from _told(commands.select_live(who.user, token))
+        done = yield from told(commands.select_live(who.user, token))
     ids = parsing.ids(done.stdout)
     known = [NativeId(job.native_id, job.submit_time, listed=True) for job in seen]
     known += [native] if native is not None else []
     ids += sorted({each.id for each in known}.difference(ids))
     if writer is not None and writer.native_id not in ids:
         # An id can name another server too, which a record must not lead to.
-        live = parsing.ids((yield from _told(commands.select_live(who.user))).stdout)
+        live = parsing.ids((yield from told(commands.select_live(who.user))).stdout)
         ids += [writer.native_id] if writer.native_id in live else []
     jobs = (yield from _jobs(ids, history=history)) if ids else []
     mine = [(job.name, native_job(job)) for job in jobs if job.owner == who.user]
@@ -221,23 +185,6 @@ def find_by_id(who: PbsIdentity, native_id: str) -> Operation[list[tuple[str, Na
     """The account's job that has this id now, and its name."""
     jobs = yield from _jobs([native_id], history=True)
     return [(job.name, native_job(job)) for job in jobs if job.owner == who.user]
-
-
-def reservations_of(who: PbsIdentity, token: str) -> Operation[list[PbsReservation]]:
-    """The reservations of one token: names are not unique."""
-    found, _ = yield from _reservations()
-    return [r for r in found if r.name == token and r.owner == (who.operator or who.user)]
-
-
-def reservation(identity: str) -> Operation[PbsReservation | None]:
-    """One reservation; None if it is not there."""
-    done = yield from _shown(commands.list_reservations(identity))
-    return listed.alone(done.stdout, identity)
-
-
-def has_reservation(identity: str) -> Operation[bool]:
-    """Whether there is one of that id, of anybody."""
-    return (yield from reservation(identity)) is not None
 
 
 # --- submitting -------------------------------------------------------------------------------
@@ -263,7 +210,7 @@ def submit(
             if refusal.cause is not Cause.LOST:
                 raise
             own.forget(request.token)
-    mine = yield from reservations_of(who, request.token)
+    mine = yield from reservations.of_token(who, request.token, own.doubts)
     if not mine:
         raise ClusterRefusal(Cause.LOST, "its reservation is gone")
     return (yield from _submit_to(who, request, script, mine[0].queue))
@@ -290,12 +237,13 @@ def _submit_to(
 class Ending:
     """What was seen of a token while it was cleaned away. `cancelled`: its job was ended for that;
     `told`: that was a moment ago, and it is not told again, since each time PBS gives it as long
-    again before it is killed; `reserved`: whether its reservation was still whole when it was to be
-    deleted."""
+    again before it is killed; `taken`: PBS has not answered that it was ending anyhow; `reserved`:
+    whether its reservation was still whole when it was to be deleted."""
 
     cancelled: bool = False
     reserved: bool | None = None
     told: bool = False
+    taken: bool = False
     last: NativeJob | None = None
 
     def words(self, cause: Cause | None) -> str:
@@ -316,9 +264,11 @@ def clean(
     seen: Ending | None = None,
     native: NativeId | None = None,
     writer: Writer | None = None,
+    doubts: Doubts | None = None,
 ) -> Operation[NativeJob | None]:
     """Leave nothing of the token, also if its job `native`, or the `writer` of its record, was
-    renamed; answers its job as it was seen last. `seen` is filled in.
+    renamed; answers its job as it was seen last. `seen` is filled in; `doubts`: what is known of
+    reservations.
 
     Raises:
         UnknownOutcome: not yet.
@@ -328,10 +278,12 @@ def clean(
     def cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
         seen.cancelled = True
         if not seen.told:
-            yield from _cancel(who, jobs)
+            seen.taken = (yield from _cancel(who, jobs)) or seen.taken
             seen.told = True
 
-    delete = partial(delete_reservations, who, token, seen) if reservation else None
+    delete = None
+    if reservation:
+        delete = partial(delete_reservations, who, token, doubts or Doubts(), seen)
 
     def looking(before: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
         return find(who, token, native, writer, before)
@@ -339,24 +291,26 @@ def clean(
     return (yield from cleanup.clean(token, looking, cancel, delete))
 
 
-def _cancel(who: PbsIdentity, jobs: Sequence[NativeJob]) -> Operation[None]:
+def _cancel(who: PbsIdentity, jobs: Sequence[NativeJob]) -> Operation[bool]:
+    """Whether one of them was still to be ended."""
     live = [job.native_id for job in jobs if job.state is not NativeState.ENDED]
     done = yield from command(commands.cancel(live, who.acting_for))
     if done.exit_status not in _GONE | answers.ENDING:
         raise UnknownOutcome(failure(done, "qdel").detail)
+    return done.exit_status == 0
 
 
 def delete_reservations(
-    who: PbsIdentity, token: str, seen: Ending | None = None
+    who: PbsIdentity, token: str, doubts: Doubts, seen: Ending | None = None
 ) -> Operation[bool]:
     """Delete; False while one is still there."""
-    mine = yield from reservations_of(who, token)
+    mine = yield from reservations.of_token(who, token, doubts)
     if seen is not None and seen.reserved is None:
         seen.reserved = any(not is_going(r.state) for r in mine)
     if not mine:
         return True
     yield from delete([r.id for r in mine])
-    return not (yield from reservations_of(who, token))
+    return not (yield from reservations.of_token(who, token, doubts))
 
 
 def delete(ids: Sequence[str]) -> Operation[None]:
@@ -368,5 +322,5 @@ def delete(ids: Sequence[str]) -> Operation[None]:
 
 def time_there() -> Operation[int]:
     """What time it is where the commands run, in Unix seconds."""
-    done = yield from _told(commands.tell_time())
+    done = yield from told(commands.tell_time())
     return parsing.time_told(done.stdout)

@@ -11,13 +11,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
+from .doubts import Doubts
 from .parsing import PbsReservation
 
 
 class OwnReservations:
-    """By token. A token that several reservations bear is asked for each time."""
+    """By token. A token that several reservations bear is asked for each time. `doubts`: what is
+    known of anybody's, where a listing is not certain."""
 
     def __init__(self) -> None:
+        self.doubts = Doubts()
         self._lock = threading.Lock()
         self._told: dict[str, tuple[int, PbsReservation | None]] = {}
         self._polls = 0

@@ -73,7 +73,11 @@ class PortBudget:
         return max(_LEAST, self._used[0][0] + KEPT + _MARGIN - now)
 
     def give_back(self, use: PortUse, ports: int) -> None:
-        """So many of those that were taken last for this are not needed."""
+        """So many of those that were taken last for this are not needed; below 0: so many more
+        were."""
+        if ports < 0 and self._used:
+            self._used.extend([(self._used[-1][0], use)] * -ports)
+            self._of[use] -= ports
         for at in range(len(self._used) - 1, -1, -1):
             if ports <= 0:
                 break
@@ -177,7 +181,8 @@ class PbsPace:
         return (yield from self._wait(PortUse.LOOK, ports))
 
     def looked(self, spared: int) -> None:
-        """A poll that was begun took so many commands fewer than it might have."""
+        """A poll that was begun took so many commands fewer than it might have; or more (below
+        0), for which the next ones wait."""
         if self._needed:
             self._ports.give_back(PortUse.LOOK, spared)
 

@@ -15,7 +15,7 @@ from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import Completed
 
-from . import answers, commands, operations, parsing
+from . import answers, commands, operations, parsing, reservations
 from .answers import failure
 from .commands import PbsIdentity
 from .own_reservations import OwnReservations
@@ -44,7 +44,7 @@ def reserve(
     if request.move:
         yield from _move(who, request, ahead, own)
         return ahead
-    mine = yield from operations.reservations_of(who, request.token)
+    mine = yield from reservations.of_token(who, request.token, own.doubts)
     if len(mine) == 1 and _fits(mine[0], request):
         own.told(request.token, mine[0])
         return ahead
@@ -95,7 +95,7 @@ def _move(
         except ClusterRefusal as refusal:
             if refusal.cause is Cause.BUSY:
                 raise
-    mine = yield from operations.reservations_of(who, request.token)
+    mine = yield from reservations.of_token(who, request.token, own.doubts)
     if not mine:
         own.forget(request.token)
         raise ClusterRefusal(Cause.LOST, "its reservation is gone")
@@ -160,7 +160,7 @@ def _must_be_altered(done: Completed) -> None:
 
 def _checked(request: ReserveRequest, identity: str) -> Operation[PbsReservation]:
     """What was made, read again and compared."""
-    made = yield from after_making(operations.reservation(identity))
+    made = yield from after_making(reservations.one(identity))
     if made is None or not _fits(made, request):
         yield from after_making(operations.delete([identity]))
         raise ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")

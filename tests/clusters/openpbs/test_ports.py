@@ -102,6 +102,15 @@ def test_what_a_look_did_not_need_is_had_by_others() -> None:
     assert budget.take(PortUse.LOOK, 4, 0.0) == 0.0
 
 
+def test_for_what_a_look_needed_beyond_that_the_next_one_waits() -> None:
+    budget = PortBudget(SHARES)
+    assert budget.take(PortUse.LOOK, 4, 0.0) == 0.0
+    budget.give_back(PortUse.LOOK, -4)
+    assert budget.used == 8
+    assert budget.take(PortUse.LOOK, 4, 10.0) == KEPT + 1.0 - 10.0
+    assert budget.take(PortUse.LOOK, 4, KEPT + 1.0) == 0.0
+
+
 def test_a_look_that_takes_more_than_its_share_is_made_alone() -> None:
     budget = PortBudget(SHARES)
     assert taken(budget, PortUse.LOOK, 30) == 1

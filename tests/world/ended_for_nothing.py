@@ -48,11 +48,13 @@ def is_to_end(world: World, cluster: WorldCluster, job: SimulatedJob) -> None:
 def _nothing_has_happened(world: World, job: SimulatedJob, ref: Ref) -> bool:
     """Whether there is no cause for an end that anybody could know."""
     oracle, asked = world.oracle, world.users.asked_to_cancel
-    if ref.job in asked or owner(world, ref.job) in asked or ref.job in world.joining.of:
+    if ref.job in asked or owner(world, ref.job) in asked:
         return False
     if ref in oracle.lost or "renamed" in job.extra or "requeued" in job.extra:
         return False
     (row,) = world.store.jobs.rows(ids=[ref.job])
+    if row["joins"]:  # by what is written: its user may not have had the answer to that
+        return False
     if world.now - oracle.began[ref][0] >= row["time_limit"] - _CLOCKS:
         return False
     well = oracle.running - oracle.lost

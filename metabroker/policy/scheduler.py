@@ -117,8 +117,9 @@ class Scheduler(ABC):
 
         `key` identifies the job until it starts or is removed. `seq` is the order of joining;
         None: the next one. A job that comes back after a restart, or from being held, may be given
-        the seq that it had: it takes its old place. Raises KeyError if the policy has no such
-        queue, ValueError if the key waits already or an ordered request names an unknown cluster.
+        the seq that it had: it takes its old place, and under FCFS counts as a departure. Raises
+        KeyError if the policy has no such queue, ValueError if the key waits already or an ordered
+        request names an unknown cluster.
         """
         line = self._queues[queue]
         if key in self._waiting:
@@ -134,6 +135,10 @@ class Scheduler(ABC):
             self._next_seq = seq + 1
         elif seq >= self._next_seq:
             self._next_seq = seq + 1
+        if seq < self._since and self.discipline == "FCFS":
+            # Of several that come to places in front of newcomers each becomes the head only as the
+            # one before it has started.
+            self._departed = True
         self._waiting[key] = entry = Entry(seq, key, request, pin, queue, now)
         if self._watch is not None:
             self._watch.joined(entry)

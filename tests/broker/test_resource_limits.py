@@ -114,6 +114,18 @@ def test_who_waits_for_a_share_waits_in_order(made: list[Bench]) -> None:
     assert placed(it) == {small}
 
 
+@pytest.mark.parametrize("policy", ["GS", "LP-GF", "LS-OR"])
+def test_all_are_looked_at_that_are_let_through_at_once(made: list[Bench], policy: str) -> None:
+    """Though somebody who came later has been looked at before them."""
+    it = bench(made, ResourceLimit(processors=10), policy=policy)
+    first, large = submit(it, 5), submit(it, 10)
+    small = [submit(it, 1) for _ in range(4)]
+    other = submit(it, 1, user="bob")
+    assert placed(it) == {first, other}
+    it.handle(CancelJob(large, "anna"))
+    assert placed(it) == {first, other, *small}
+
+
 def test_a_queues_processors_are_all_users(made: list[Bench]) -> None:
     it = bench(made, queue=ResourceLimit(processors=20))
     one, two = submit(it, 10), submit(it, 10, user="bob")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from metabroker.policy import Aging, Options, Placement, Request, SchedulerView, make
-from tests.policy.reference import Reference
+from tests.policy.reference import Job, Reference
 
 
 @dataclass
@@ -46,6 +46,7 @@ class Lockstep:
         self.running: list[tuple[Request, Placement]] = []
         self.requests: dict[int, Request] = {}
         self.started: list[int] = []
+        self.held: list[Job] = []
         self.next_key = 10_000
         """Keys fall while seqs rise: who mixes them up is found out."""
 
@@ -76,6 +77,23 @@ class Lockstep:
             assert self.real.remove(key)
             assert not self.real.remove(key)
             self.slow.remove(key)
+
+    def hold(self, which: int) -> None:
+        """One of the waiting jobs is removed, and will come back."""
+        waiting = sorted(self.slow.jobs, key=lambda job: job.key)
+        if waiting:
+            job = waiting[which % len(waiting)]
+            self.real.remove(job.key)
+            self.slow.remove(job.key)
+            self.held.append(job)
+
+    def release(self) -> None:
+        """Those come back to their old places."""
+        for job in self.held:
+            request = self.requests[job.key]
+            self.real.arrive(job.key, request, job.queue, self.now, seq=job.seq)
+            self.slow.arrive(job.key, request, job.queue, self.now, seq=job.seq)
+        self.held.clear()
 
     def toggle(self, cluster: int) -> None:
         """A cluster cannot be reached any more, or again."""

@@ -101,6 +101,8 @@ class Reference:
         in_front = [other for other in self.queue(queue) if other.seq < seq]
         self.jobs.append(job)
         self.jobs.sort(key=lambda other: other.seq)
+        if seq < self.last_seq and self.discipline == "FCFS":
+            self.departed = True
         if self.is_aside(job):
             return
         if self.discipline == "FPFS" or not in_front or in_front[0].seq >= self.last_seq:

@@ -32,10 +32,15 @@ def requests(draw: st.DrawFn) -> Request:
 arrivals = st.tuples(st.just("arrive"), requests(), st.integers(0, CLUSTERS - 1))
 ends = st.tuples(st.just("end"), st.integers(0, 9), st.just(0))
 cancels = st.tuples(st.just("cancel"), st.integers(0, 9), st.just(0))
+holds = st.tuples(st.just("hold"), st.integers(0, 9), st.just(0))
+releases = st.tuples(st.just("release"), st.just(0), st.just(0))
 toggles = st.tuples(st.just("toggle"), st.integers(0, CLUSTERS - 1), st.just(0))
 
 quiet = st.lists(st.one_of(arrivals, arrivals, ends), max_size=4)
-busy = st.lists(st.one_of(arrivals, arrivals, arrivals, ends, ends, cancels, toggles), max_size=4)
+busy = st.lists(
+    st.one_of(arrivals, arrivals, arrivals, ends, ends, cancels, holds, releases, toggles),
+    max_size=4,
+)
 
 agings = st.none() | st.builds(
     Aging,
@@ -54,7 +59,7 @@ def drive(pair: Lockstep, instants: Sequence[Sequence[tuple[str, object, int]]],
     """Each instant has its ends first, then its arrivals, then one pass."""
     for events in instants:
         pair.now += 1.0
-        for event in sorted(events, key=lambda event: event[0] == "arrive"):
+        for event in sorted(events, key=lambda event: event[0] in ("arrive", "release")):
             match event:
                 case ("arrive", Request() as request, local):
                     pair.arrive(request, local)
@@ -62,6 +67,10 @@ def drive(pair: Lockstep, instants: Sequence[Sequence[tuple[str, object, int]]],
                     pair.end(which)
                 case ("cancel", int(which), _):
                     pair.cancel(which)
+                case ("hold", int(which), _):
+                    pair.hold(which)
+                case ("release", _, _):
+                    pair.release()
                 case ("toggle", int(cluster), _):
                     pair.toggle(cluster)
         pair.run(with_capacity=up)

@@ -42,6 +42,19 @@ def test_jobs_that_come_together_to_an_empty_queue_are_all_tried_in_order() -> N
     assert hand.freed(0, 1) == []
 
 
+def test_of_several_that_come_back_to_their_old_places_none_is_forgotten() -> None:
+    scheduler, idle = make("GS", 1), [4]
+    for key in (0, 1, 2, 3):
+        scheduler.arrive(key, Request((1,)), 1, 0.0)
+    for key in (0, 1, 2, 3):
+        scheduler.remove(key)
+    scheduler.arrive(4, Request((1,)), 1, 0.0)
+    assert [key for key, _ in scheduler.run(idle, 0.0)] == [4]
+    for key in (2, 0, 1):
+        scheduler.arrive(key, Request((1,)), 1, 1.0, seq=key)
+    assert [key for key, _ in scheduler.run(idle, 1.0)] == [0, 1, 2]
+
+
 def test_dcs_places_with_reuse_of_clusters_by_default_dcs_2_4() -> None:
     assert Hand("FCFS", [9]).submit("a", 4, 4) == ["a"]
     assert Hand("GS", [9]).submit("a", 4, 4) == []

@@ -186,7 +186,8 @@ class GatedCluster:
             writer = None if record is None else record.writer
             if request.knows(writer):
                 writer = None
-            request = replace(request, writer=writer)
+            recorded = record is not None and record.exit_code is not None
+            request = replace(request, writer=writer, recorded=recorded)
         try:
             end = yield from answered(clean(request))
         except (ClusterRefusal, UnknownOutcome) as trouble:

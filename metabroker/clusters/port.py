@@ -222,7 +222,8 @@ class CleanRequest:
 
     `reservation`: it may have one; `native`: its job, as far as it is known, which somebody may
     have renamed; `writer`: the job that has started its script, by the script's own record;
-    `unless_started`: but do nothing if its script may have started.
+    `recorded`: that record tells of its end already; `unless_started`: but do nothing if its script
+    may have started.
     """
 
     token: str
@@ -231,6 +232,7 @@ class CleanRequest:
     native: NativeId | None = None
     unless_started: bool = False
     writer: Writer | None = None
+    recorded: bool = False
 
     def knows(self, writer: Writer | None) -> bool:
         """Whether its record tells nothing new of which job it is. Another job that has the same

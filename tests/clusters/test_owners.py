@@ -139,7 +139,7 @@ def test_pbs_reserves_for_the_user_and_acts_as_the_user() -> None:
     words = pbs_reserve(who, ReserveRequest(TOKEN, 2, 60), 0.0, 8)
     assert words.argv[-2:] == ("-U", "anna") and words.account is None
     assert "-U" not in pbs_reserve(PbsIdentity("mbsvc"), ReserveRequest(TOKEN, 2, 60), 0.0, 8).argv
-    submitting = pbs.submit(who, PBS_ORDER, b"#!/bin/sh\n", OwnReservations())
+    submitting = pbs.submit(who, PBS_ORDER, b"#!/bin/sh\n", OwnReservations("mbsvc"))
     drive(submitting, [said("7.pbsa\n")], told)
     drive(pbs.find(who, TOKEN), [said()], told)
     assert asked(told) == [("qsub", "anna"), ("qselect", None)]

@@ -76,7 +76,9 @@ class Server:
         if argv in OF_THE_CLIENT:
             return _said("PBS_AUTH_METHOD=munge\n")
         if program in ("sh", "pbs_rstat"):
-            return listed(argv, self._reservations(now), self.name if self._forges else None)
+            return listed(
+                argv, command.stdin, self._reservations(now), self.name if self._forges else None
+            )
         if program == "qselect":
             return self._select(argv)
         if program == "qstat":

@@ -15,14 +15,16 @@ Resource_List.ncpus = 9999
 """
 
 
-def listed(argv: tuple[str, ...], blocks: Mapping[str, str], server: str | None) -> Completed:
+def listed(
+    argv: tuple[str, ...], stdin: bytes, blocks: Mapping[str, str], server: str | None
+) -> Completed:
     """The answer to `pbs_rstat -B`, to `-F` with ids or without, or to the script that asks one by
     one. `server`: a user of it has a reservation that tells forgeries."""
     if server is not None:
         forger = f"R888888.{server}"
         blocks = {forger: _forged(forger, server, list(blocks))} | dict(blocks)
     if argv[0] == "sh":
-        mark, *ids = argv[4:]
+        mark, ids = stdin.decode().strip(), list(argv[4:])
         return _said("".join(f"{mark} {each}\n{blocks.get(each, '')}" for each in ids))
     if argv[1] == "-B":
         return _said("".join(f"Resv ID: {each}\n" for each in blocks))
@@ -44,8 +46,10 @@ def _forged(forger: str, server: str, others: list[str]) -> str:
         f"resv_nodes = {nodes}\n\n"
         for each in (f"M999999.{server}", *others)
     )
+    # What it has itself follows what it has written, and would be told twice by the last of these.
+    made += f"\nResv ID: M999998.{server}\n"
     rest = "reserve_start = Sat Nov 21 04:43:44 2026\nreserve_end = Sat Nov 21 04:44:44 2026\n\n"
-    return head + own + made.removesuffix("\n") + rest
+    return head + own + made + rest
 
 
 def _said(stdout: str) -> Completed:

@@ -74,7 +74,7 @@ class OpenPBSCluster(GatedCluster):
         self._version = ""
         self._verified = None if options.owners is None else Verified(options.owners)
         self._ahead = [0.0]  # shared by all views of this cluster
-        self._own = OwnReservations()
+        self._own = OwnReservations(options.owner)
         self._lasting = LastSeen()
         self._known = Known()
         # To end, by token: when, and whether it was not ending anyhow.
@@ -183,6 +183,7 @@ class OpenPBSCluster(GatedCluster):
         if stray is not None:
             who = replace(who, user=stray, operator=who.user)
         told_at, seen.taken = self._told.get(request.token, (-math.inf, False))
+        seen.recorded = request.recorded
         seen.told = before = self._pace.now - told_at < _KILL_DELAY
         try:
             last = yield from operations.clean(
@@ -196,7 +197,9 @@ class OpenPBSCluster(GatedCluster):
             )
         finally:
             if seen.told and not before:
-                self._told[request.token] = self._pace.now, seen.taken
+                told_at = self._pace.now
+            if seen.told or seen.taken:
+                self._told[request.token] = told_at, seen.taken
         self._told.pop(request.token, None)
         seen.last = last
         if last is not None and last.state is NativeState.ENDED:

@@ -34,6 +34,11 @@ class PbsIdentity:
     operator: str | None = None
 
     @property
+    def owner(self) -> str:
+        """The account that reserves."""
+        return self.operator or self.user
+
+    @property
     def acting_for(self) -> str | None:
         """The account that commands on jobs run as, if that is another one."""
         return self.user if self.operator is not None else None
@@ -126,19 +131,20 @@ def list_reservations(identity: str | None = None) -> Command:
     return _command("pbs_rstat", "-F", *((identity,) if identity else ()))
 
 
-_EACH = 'mark=$1; shift; for each; do echo "$mark $each"; pbs_rstat -F "$each"; done'
+_EACH = 'read -r mark; for each; do echo "$mark $each"; pbs_rstat -F "$each" </dev/null; done'
 _OF_EACH = ("sh", "-c", _EACH, "sh")
 
 
 def show_reservations(ids: Sequence[str], mark: str) -> Command:
-    """Reservations one by one, each below a line of the mark and its id."""
-    return _command(*_OF_EACH, mark, *ids)
+    """Reservations one by one, each below a line of the mark and its id. The mark is read: who can
+    see the command's arguments does not see it."""
+    return _command(*_OF_EACH, *ids, stdin=f"{mark}\n".encode())
 
 
 def questions(asked: Command) -> int:
     """How many connections to the server the command makes."""
     if asked.argv[: len(_OF_EACH)] == _OF_EACH:
-        return len(asked.argv) - len(_OF_EACH) - 1
+        return len(asked.argv) - len(_OF_EACH)
     return int(asked.argv[0] not in _OF_NO_SERVER)
 
 

@@ -6,7 +6,8 @@ like other attributes of its own. So what reservations there are, `pbs_rstat -B`
 there are ids alone. Between the heads of two blocks that are each there once is nothing but what
 the first one's user has written: it is read, unless it tells twice what is read of it. All else is
 doubtful, and asked for one by one, each below a mark that nobody can have guessed. What is shown of
-one alone is taken out of the listing, in which the others may be certain then.
+one alone is taken out of the listing, in which the others may be certain then. (See `doubts` for
+whom to ask, and `listing`.)
 """
 
 from __future__ import annotations
@@ -45,11 +46,10 @@ def ids(text: str) -> list[str]:
 
 def reservations(text: str, known: Collection[str]) -> tuple[list[PbsReservation], list[str]]:
     """Those of the `known` ones that `pbs_rstat -F` shows; and the ids of those of which it is not
-    certain what is shown. One that tells something twice is left out.
+    certain what is shown. One that cannot be read, or tells something twice, is left out.
 
     Raises:
-        Garbled: a line outside a block, or a block that lacks what every reservation has; or it
-            is cut off.
+        Garbled: a line outside a block; or it is cut off.
     """
     blocks = _blocks(text)
     heads = Counter(identity for identity, _ in blocks)
@@ -64,11 +64,11 @@ def reservations(text: str, known: Collection[str]) -> tuple[list[PbsReservation
 
 
 def alone(text: str, identity: str) -> PbsReservation | None:
-    """The one that was asked for by its id, whatever stands in it; None: it is not there, or tells
-    something twice.
+    """The one that was asked for by its id, whatever stands in it; None: it is not there, or cannot
+    be read, as it tells something twice.
 
     Raises:
-        Garbled: it is another one, or lacks what every reservation has; or it is cut off.
+        Garbled: it is another one; or it is cut off.
     """
     to_its_end(text, "\n\n", "pbs_rstat")
     head, *lines = text.split("\n")
@@ -99,14 +99,19 @@ def holds_others(shown: str) -> bool:
     return f"\n{_HEAD}" in shown
 
 
-def without(text: str, shown: Mapping[str, str], order: Sequence[str]) -> tuple[str, Sequence[str]]:
+def without(
+    text: str, shown: Mapping[str, str], order: Sequence[str]
+) -> tuple[str, Sequence[str], bool]:
     """The listing without those of which this is shown alone; `order`: the ids of all that are in
-    it, as the server tells them. Answers both again.
+    it, as the server tells them. Answers both again, and whether that was daring: a text with empty
+    lines in it may be more than one's own block, if it was changed in a moment.
 
     One is left where it is if it has changed since, or if it is not certain that it is its own
     block, and the whole of it: it stands there once, and the next one's head follows.
     """
-    left = [identity for identity in order if f"{_HEAD}{identity}\n" in text]
+    heads = {line.removeprefix(_HEAD) for line in text.split("\n") if line.startswith(_HEAD)}
+    left = [identity for identity in order if identity in heads]
+    daring = False
     for identity, block in shown.items():
         if identity not in left or not block:
             continue
@@ -117,7 +122,8 @@ def without(text: str, shown: Mapping[str, str], order: Sequence[str]) -> tuple[
         if ends and text.count(block) == 1 and (not before or before.endswith("\n\n")):
             text = before + after
             left.remove(identity)
-    return text, left
+            daring = daring or "\n\n" in block[:-1]
+    return text, left, daring
 
 
 def _blocks(text: str) -> list[tuple[str, list[str]]]:
@@ -134,7 +140,8 @@ def _blocks(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _read(identity: str, lines: Sequence[str]) -> list[PbsReservation]:
-    """The reservation; none, if it tells something twice: one of the two its user has written."""
+    """The reservation; none, if it tells something twice: one of the two its user has written; or
+    lacks what every reservation has, or tells it in a way that is not known: that is its alone."""
     has: dict[str, str] = {}
     for line in lines:
         key, _, value = line.partition(" = ")
@@ -142,4 +149,7 @@ def _read(identity: str, lines: Sequence[str]) -> list[PbsReservation]:
         if key in has and key in _READ:
             return []
         has.setdefault(key, value.strip())
-    return [reservation(identity, has)]
+    try:
+        return [reservation(identity, has)]
+    except Garbled:
+        return []

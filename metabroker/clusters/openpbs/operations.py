@@ -83,7 +83,7 @@ def look(
     if found:
         count += 1
         jobs = yield from _jobs(found, history=known.history)
-    shown, listings = yield from reservations.look(doubts or Doubts())
+    shown, listings = yield from reservations.look(doubts or Doubts(who.owner))
     nodes, asked = yield from _nodes()
     count += asked - 1 + listings - 1
     return PbsPoll(taken_at, nodes, jobs, shown, version, count)
@@ -210,7 +210,7 @@ def submit(
             if refusal.cause is not Cause.LOST:
                 raise
             own.forget(request.token)
-    mine = yield from reservations.of_token(who, request.token, own.doubts)
+    mine = yield from reservations.of_token(request.token, own.doubts)
     if not mine:
         raise ClusterRefusal(Cause.LOST, "its reservation is gone")
     return (yield from _submit_to(who, request, script, mine[0].queue))
@@ -237,13 +237,15 @@ def _submit_to(
 class Ending:
     """What was seen of a token while it was cleaned away. `cancelled`: its job was ended for that;
     `told`: that was a moment ago, and it is not told again, since each time PBS gives it as long
-    again before it is killed; `taken`: PBS has not answered that it was ending anyhow; `reserved`:
-    whether its reservation was still whole when it was to be deleted."""
+    again before it is killed; `taken`: PBS has not answered that it was ending anyhow, and its end
+    was not `recorded` before; `reserved`: whether its reservation was still whole when it was to be
+    deleted."""
 
     cancelled: bool = False
     reserved: bool | None = None
     told: bool = False
     taken: bool = False
+    recorded: bool = False
     last: NativeJob | None = None
 
     def words(self, cause: Cause | None) -> str:
@@ -278,12 +280,15 @@ def clean(
     def cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
         seen.cancelled = True
         if not seen.told:
-            seen.taken = (yield from _cancel(who, jobs)) or seen.taken
+            before = seen.taken
+            seen.taken = before or not seen.recorded  # also if the answer is lost
+            if not (yield from _cancel(who, jobs)):
+                seen.taken = before
             seen.told = True
 
     delete = None
     if reservation:
-        delete = partial(delete_reservations, who, token, doubts or Doubts(), seen)
+        delete = partial(delete_reservations, who, token, doubts or Doubts(who.owner), seen)
 
     def looking(before: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
         return find(who, token, native, writer, before)
@@ -304,13 +309,13 @@ def delete_reservations(
     who: PbsIdentity, token: str, doubts: Doubts, seen: Ending | None = None
 ) -> Operation[bool]:
     """Delete; False while one is still there."""
-    mine = yield from reservations.of_token(who, token, doubts)
+    mine = yield from reservations.of_token(token, doubts)
     if seen is not None and seen.reserved is None:
         seen.reserved = any(not is_going(r.state) for r in mine)
     if not mine:
         return True
     yield from delete([r.id for r in mine])
-    return not (yield from reservations.of_token(who, token, doubts))
+    return not (yield from reservations.of_token(token, doubts))
 
 
 def delete(ids: Sequence[str]) -> Operation[None]:

@@ -19,8 +19,8 @@ class OwnReservations:
     """By token. A token that several reservations bear is asked for each time. `doubts`: what is
     known of anybody's, where a listing is not certain."""
 
-    def __init__(self) -> None:
-        self.doubts = Doubts()
+    def __init__(self, owner: str) -> None:
+        self.doubts = Doubts(owner)
         self._lock = threading.Lock()
         self._told: dict[str, tuple[int, PbsReservation | None]] = {}
         self._polls = 0
@@ -49,6 +49,7 @@ class OwnReservations:
 
     def told(self, token: str, reservation: PbsReservation) -> None:
         """It was read again, or altered, just now."""
+        self.doubts.read(reservation.id, reservation)
         with self._lock:
             self._told[token] = self._polls, reservation
 

@@ -18,14 +18,15 @@ NO_HISTORY = "not configured to maintain job history"
 _JOB_ID = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9_.-]+")
 _ANY_JOB_ID = re.compile(r"[0-9]{1,18}(?:\[[0-9]*\])?\.[A-Za-z0-9_.-]+")
 _RESERVATION_ID = re.compile(r"[RSM][0-9]{1,18}\.[A-Za-z0-9_.-]+")
-_COUNT = re.compile(r"[0-9]{1,12}")
+_COUNT = re.compile(r"[0-9]{1,18}")
 _SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)b", re.IGNORECASE)
 _BYTES = {unit: 1 << (10 * power) for power, unit in enumerate(("", "k", "m", "g", "t", "p"))}
 _WHOLE = re.compile(r"-?[0-9]{1,12}")
 _SECONDS = re.compile(r"(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,12})(?:\.[0-9]*)?")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_LAST_YEAR = 9996  # a leap year; what is later, as anybody's reservation may be, is as far
 _DATE = re.compile(
-    r"\w{3} +(\w{3}) +([0-9]{1,2}) ([0-9]{2}):([0-9]{2}):([0-9]{2}) ([0-9]{4})", re.ASCII
+    r"\w{3} +(\w{3}) +([0-9]{1,2}) ([0-9]{2}):([0-9]{2}):([0-9]{2}) ([0-9]{4,12})", re.ASCII
 )
 
 
@@ -381,6 +382,7 @@ def _time(text: str) -> float | None:
     if found is None or found[1] not in _MONTHS or int(found[6]) < 1970:
         return None
     day, hour, minute, second, year = (int(part) for part in found.groups()[1:])
+    year = min(year, _LAST_YEAR)
     month = _MONTHS.index(found[1]) + 1
     if not 1 <= day <= calendar.monthrange(year, month)[1]:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.port import UnknownOutcome
@@ -12,9 +13,19 @@ from metabroker.clusters.transports.base import Command, Completed
 from . import answers, commands, listed
 from .answers import failure
 from .asking import told
-from .commands import PbsIdentity
 from .doubts import Doubts
+from .listing import Listing
 from .parsing import PbsReservation
+
+
+class _Seen(NamedTuple):
+    """The ids of all; what is known of them; of whose ids nobody knows the owner; and how many
+    connections that took."""
+
+    known: Sequence[str]
+    found: list[PbsReservation]
+    unread: list[str]
+    asked: int
 
 
 def look(doubts: Doubts) -> Operation[tuple[list[PbsReservation], int]]:
@@ -24,26 +35,26 @@ def look(doubts: Doubts) -> Operation[tuple[list[PbsReservation], int]]:
     Raises:
         UnknownOutcome: one that may be the broker's own has never been read; a later look may.
     """
-    known, found, unread, asked = yield from _all(doubts)
-    awaited = doubts.of_the_first_look(known, unread)
+    seen = yield from _all(doubts)
+    awaited = doubts.of_the_first_look(seen.known, seen.unread)
     if awaited:
         raise UnknownOutcome(
             f"pbs_rstat: {len(awaited)} reservations are not known yet: one holds what looks like "
             "others in its name or a resource; they are asked for one by one, some at each look"
         )
-    return found, asked
+    return seen.found, seen.asked
 
 
-def of_token(who: PbsIdentity, token: str, doubts: Doubts) -> Operation[list[PbsReservation]]:
-    """The reservations of one token: names are not unique.
+def of_token(token: str, doubts: Doubts) -> Operation[list[PbsReservation]]:
+    """The broker's reservations of one token: names are not unique.
 
     Raises:
-        UnknownOutcome: there may be one that has never been read.
+        UnknownOutcome: there may be one that has never been read; some more are, each time.
     """
-    _, found, unread, _ = yield from _all(doubts)
-    if unread:
-        raise UnknownOutcome(f"pbs_rstat: {len(unread)} reservations are not known yet")
-    return [r for r in found if r.name == token and r.owner == (who.operator or who.user)]
+    seen = yield from _all(doubts, token)
+    if seen.unread:
+        raise UnknownOutcome(f"pbs_rstat: {len(seen.unread)} reservations are not known yet")
+    return [r for r in seen.found if r.name == token and r.owner == doubts.own]
 
 
 def one(identity: str) -> Operation[PbsReservation | None]:
@@ -57,34 +68,27 @@ def is_there(identity: str) -> Operation[bool]:
     return (yield from one(identity)) is not None
 
 
-def _all(
-    doubts: Doubts,
-) -> Operation[tuple[Sequence[str], list[PbsReservation], list[str], int]]:
-    """The ids of all; the reservations; the ids of those that nobody has ever read; and how many
-    connections that took.
-
-    The ids come first: one that is deleted in between is gone, whoever writes of it.
-    """
-    known = listed.ids((yield from _shown(commands.list_reservation_ids())).stdout)
-    doubts.only(set(known))
+def _all(doubts: Doubts, token: str | None = None) -> Operation[_Seen]:
+    """The ids come first: one that is deleted in between is gone, whoever writes of it."""
+    begun = doubts.begin()
+    known = yield from _ids()
+    doubts.only(set(known), begun)
     if not known:
-        return [], [], [], 1
-    text = (yield from _shown(commands.list_reservations())).stdout
-    certain, doubtful = listed.reservations(text, known)
-    alone: dict[str, PbsReservation | None] = {}
-    order: Sequence[str] = known
-    while turn := doubts.turn(doubtful, alone):
-        shown = yield from _one_by_one(turn)
-        for identity, its in shown.items():
-            alone[identity] = listed.alone(its, identity)
-            doubts.read(identity, alone[identity], forger=listed.holds_others(its))
-        text, order = listed.without(text, shown, order)
-        certain, doubtful = listed.reservations(text, [i for i in known if i not in alone])
-    for each in certain:
-        doubts.read(each.id, each)
-    before, unread = doubts.as_read(doubtful)
-    found = [*certain, *(each for each in alone.values() if each is not None), *before]
-    return known, found, unread, 2 + len(alone)
+        return _Seen([], [], [], 1)
+    listing = Listing(known, (yield from _shown(commands.list_reservations())).stdout, doubts)
+    asked = 2
+    if listing.has_new_ones():
+        # It may be somebody's word for one that was there, and has gone since.
+        listing.are_there((yield from _ids()))
+        asked += 1
+    while turn := doubts.turn(listing.doubtful, listing.alone, token):
+        listing.read((yield from _one_by_one(turn)))
+    found, unread = listing.ends()
+    return _Seen(known, found, unread, asked + len(listing.alone))
+
+
+def _ids() -> Operation[list[str]]:
+    return listed.ids((yield from _shown(commands.list_reservation_ids())).stdout)
 
 
 def _one_by_one(ids: Sequence[str]) -> Operation[dict[str, str]]:

@@ -44,7 +44,7 @@ def reserve(
     if request.move:
         yield from _move(who, request, ahead, own)
         return ahead
-    mine = yield from reservations.of_token(who, request.token, own.doubts)
+    mine = yield from reservations.of_token(request.token, own.doubts)
     if len(mine) == 1 and _fits(mine[0], request):
         own.told(request.token, mine[0])
         return ahead
@@ -95,7 +95,7 @@ def _move(
         except ClusterRefusal as refusal:
             if refusal.cause is Cause.BUSY:
                 raise
-    mine = yield from reservations.of_token(who, request.token, own.doubts)
+    mine = yield from reservations.of_token(request.token, own.doubts)
     if not mine:
         own.forget(request.token)
         raise ClusterRefusal(Cause.LOST, "its reservation is gone")

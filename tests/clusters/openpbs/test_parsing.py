@@ -198,7 +198,6 @@ def test_dates_that_are_none(text: str) -> None:
         (parsing.jobs, "Job Id: \n"),
         (parsing.nodes, "Name=a|state=free|resources_available.ncpus=-4\n"),
         (reservations, "pbs_rstat: what\n\n"),
-        (reservations, "Resv ID: R1.p\nReserve_Name = x\n\n"),
         (parsing.ids, "Unknown queue\n"),
         (parsing.job_id, ""),
         (parsing.job_id, "Submitted batch job 7"),

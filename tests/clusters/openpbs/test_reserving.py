@@ -57,7 +57,7 @@ def shown(
 
 def reserve(answers: list[Answer], ahead: float = 0.0) -> tuple[list[str], float]:
     told = Told()
-    found = drive(reserving.reserve(WHO, ORDER, ahead, OwnReservations()), answers, told)
+    found = drive(reserving.reserve(WHO, ORDER, ahead, OwnReservations("mbsvc")), answers, told)
     assert all(("TZ", "UTC") in command.env for command in told.commands)
     return told.lines, found
 
@@ -72,7 +72,7 @@ def test_chunks_have_what_the_configuration_says() -> None:
     told = Told()
     who = PbsIdentity("mbsvc", chunk="mem=2gb:Qlist=fast")
     drive(
-        reserving.reserve(who, ORDER, 0.0, OwnReservations()),
+        reserving.reserve(who, ORDER, 0.0, OwnReservations("mbsvc")),
         [NONE, SERVER, CONFIRMED, shown()],
         told,
     )
@@ -187,7 +187,7 @@ def test_whole_nodes_are_reserved_as_such() -> None:
     told = Told()
     who, order = PbsIdentity("mbsvc", unit=2), ReserveRequest(TOKEN, 4, 600)
     drive(
-        reserving.reserve(who, order, 0.0, OwnReservations()),
+        reserving.reserve(who, order, 0.0, OwnReservations("mbsvc")),
         [NONE, SERVER, CONFIRMED, shown()],
         told,
     )
@@ -203,7 +203,7 @@ def move(
     answers: list[Answer], request: ReserveRequest = SOONER, own: OwnReservations | None = None
 ) -> list[str]:
     told = Told()
-    drive(reserving.reserve(WHO, request, 0.0, own or OwnReservations()), answers, told)
+    drive(reserving.reserve(WHO, request, 0.0, own or OwnReservations("mbsvc")), answers, told)
     return told.lines
 
 
@@ -270,7 +270,7 @@ def test_its_end_is_set() -> None:
 
 def known(*answers: Completed, start: float | None = None) -> OwnReservations:
     """What is known after a poll has shown this (else the one of `shown`), which begins then."""
-    own = OwnReservations()
+    own = OwnReservations("mbsvc")
     found = [r for a in answers or (shown(),) for r in reservations(a.stdout)]
     begins = NOW + 3600.0 if start is None else start
     own.seen(own.poll_begins(), (replace(each, start_time=begins) for each in found))
@@ -312,7 +312,7 @@ def test_one_whose_move_was_not_answered_is_not_known_any_more() -> None:
 
 
 def test_what_was_made_is_known_until_a_later_poll_does_not_show_it() -> None:
-    own = OwnReservations()
+    own = OwnReservations("mbsvc")
     early = own.poll_begins()
     drive(reserving.reserve(WHO, ORDER, 0.0, own), [NONE, SERVER, CONFIRMED, shown()], Told())
     own.seen(early, ())

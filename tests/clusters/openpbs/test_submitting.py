@@ -35,7 +35,9 @@ def submit(
     own: OwnReservations | None = None,
 ) -> tuple[Told, str]:
     told = Told()
-    submitting = operations.submit(who, order, b"#!/bin/sh\ntrue\n", own or OwnReservations())
+    submitting = operations.submit(
+        who, order, b"#!/bin/sh\ntrue\n", own or OwnReservations("mbsvc")
+    )
     found = drive(submitting, answers, told)
     return told, found.native_id
 
@@ -157,7 +159,11 @@ def test_the_script_writes_its_outputs_where_they_belong(tmp_path: Path) -> None
         order = replace(ORDER, chdir=str(folder), output=str(folder / "out;x"), error=error)
         told = Told()
         script = b"#!/bin/sh\npwd; echo $PBS_O_WORKDIR; echo wrong >&2\n"
-        drive(operations.submit(WHO, order, script, OwnReservations()), [said("7.pbsa\n")], told)
+        drive(
+            operations.submit(WHO, order, script, OwnReservations("mbsvc")),
+            [said("7.pbsa\n")],
+            told,
+        )
         subprocess.run(["/bin/sh"], input=told.commands[0].stdin, check=True, cwd="/", timeout=20)
     twice = f"{folder}\n{folder}\n"
     assert (folder / "out;x").read_text() == f"{twice}wrong\n{twice}"

@@ -58,10 +58,12 @@ def _brief(listed: Answer) -> Completed | None:
 
 def drive(operation: Operation[R], answers: Sequence[Answer], told: Told) -> R:
     """Run it to its end. All answers must be asked for, and no others. Which reservations there are
-    is answered by what lists them next, and not told of: see `openpbs/test_listed.py`."""
+    is answered by what lists them next, or has just done so, and not told of: see
+    `openpbs/test_listed.py`."""
     left = list(answers)
     answer: Completed | float | None = None
     error: Exception | None = None
+    shown: Completed | None = None
     try:
         while True:
             step = operation.send(answer) if error is None else operation.throw(error)
@@ -72,12 +74,14 @@ def drive(operation: Operation[R], answers: Sequence[Answer], told: Told) -> R:
             if isinstance(step, Now):
                 answer = told.times.pop(0) if len(told.times) > 1 else told.times[0]
                 continue
-            assert left, f"not expected: {' '.join(step.argv)}"
-            answer = _brief(left[0]) if step.argv == ("pbs_rstat", "-B") else None
+            assert left or shown is not None, f"not expected: {' '.join(step.argv)}"
+            if step.argv == ("pbs_rstat", "-B"):
+                answer = shown if shown is not None else _brief(left[0])
             if answer is not None:
                 continue
             told.commands.append(step)
             given = left.pop(0)
+            shown = _brief(given) if step.argv == ("pbs_rstat", "-F") else None
             if isinstance(given, Exception):
                 error = given
             else:

@@ -13,6 +13,8 @@ from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.state import BrokerState
 from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.openpbs import listed
+from metabroker.clusters.openpbs.doubts import Doubts
+from metabroker.clusters.openpbs.listing import Listing
 from metabroker.clusters.openpbs.parsing import PbsReservation
 from metabroker.runtime import engine
 
@@ -121,6 +123,8 @@ def whatever_a_listing_shows_is_a_reservation(stack: contextlib.ExitStack) -> No
         return [r for each, lines in listed._blocks(text) for r in listed._read(each, lines)], []
 
     swap(stack, listed, "reservations", reservations)
+    swap(stack, Doubts, "believes", lambda self, listed, *, weak: True)
+    swap(stack, Listing, "are_there", lambda self, ids: None)
 
 
 @mutation

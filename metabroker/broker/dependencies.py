@@ -25,6 +25,7 @@ from .backlog import Contain
 from .corresponding import Corresponding
 from .events import Outcome
 from .groups import Group, Groups
+from .heaps import crowded
 from .job import Component, Job
 from .queues import Queues
 from .rejected import Rejected
@@ -88,6 +89,7 @@ class Dependencies:
         self._tasks: dict[int, _Tasks] = {}  # by arrays
         self._ended: dict[Named, Outcome] = {}  # of jobs that somebody waits for
         self._late: list[tuple[float, int, Term]] = []
+        self._late_waits = 0  # what is in it of those who still wait
         self._wakes = 0.0  # when the timer for that is due
         self._groups = Groups(state)
         self._telling = state.backlog.line(self._tell)
@@ -225,6 +227,7 @@ class Dependencies:
             found, job = self._open.get(number), self.waiting.get(number)
             if found is not None and job is not None:
                 found.late -= 1
+                self._late_waits -= 1
                 try:
                     self._met(job, found, term, now)
                 except Exception as error:
@@ -320,7 +323,11 @@ class Dependencies:
     def _met_at(self, job: Job, found: _Open, term: Term, at: float, now: float) -> None:
         if at > now and term.minutes:
             found.late += 1
+            self._late_waits += 1
             heapq.heappush(self._late, (at, job.id, term))
+            if crowded(len(self._late), self._late_waits):
+                self._late = [each for each in self._late if each[1] in self._open]
+                heapq.heapify(self._late)
             self._wake(now)
         else:
             self._met(job, found, term, now)
@@ -359,6 +366,7 @@ class Dependencies:
     def _forget(self, job: Job) -> None:
         """It waits for nobody any more."""
         found = self._open.pop(job.id, None)
+        self._late_waits -= found.late if found is not None else 0
         self._groups.forget(job)
         for watched in () if found is None else found.terms:
             waiters = self._waiters.get(watched)

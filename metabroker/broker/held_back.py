@@ -15,6 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from .heaps import crowded, heaps
 from .holdings import Holdings, Sizes
 from .job import Component, Job, NewJob
 from .refusals import CanGo
@@ -47,6 +48,7 @@ class HeldBack:
         # By user, queue, and whether it has one component for certain: a heap of (seq, number), in
         # which those that do not wait here any more are passed over.
         self._lines: dict[tuple[str, int, bool], list[tuple[int, int]]] = {}
+        self._entries = 0  # in all of them, at most
 
     def usage(self, jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> Usage:
         """What the components that claim something hold, of jobs that have not ended; nothing,
@@ -194,6 +196,12 @@ class HeldBack:
         self._fits.clear()
         self._look_again()
 
+    def nodes_changed(self) -> None:
+        """Clusters have other nodes: what jobs would hold there is found anew."""
+        self._away.clear()
+        self._found.clear()
+        self._fits.clear()
+
     def _look_again(self) -> None:
         """Who could be within their limits nowhere perhaps can now."""
         never, self._never = self._never, {}
@@ -204,8 +212,12 @@ class HeldBack:
     def add(self, job: Job) -> None:
         """It waits here from now on, at the place that its seq gives it."""
         self.jobs[job.id] = job
-        line = self._lines.setdefault((job.user, job.queue, job.alone), [])
+        line = self._lines.setdefault(_kind(job), [])
         heapq.heappush(line, (job.seq, job.id))
+        self._entries += 1
+        if crowded(self._entries, self.jobs):
+            waiting = (each for each in self.jobs.values() if each.id not in self._never)
+            self._lines, self._entries = heaps(waiting, _kind), len(self.jobs)
 
     def remove(self, number: int) -> bool:
         """It does not wait here any more; False if it did not."""
@@ -268,3 +280,7 @@ class HeldBack:
     def _of(self, user: str, queue: int) -> Iterator[tuple[Key, ResourceLimit]]:
         limits = (self.limits.per_user, self.limits.per_queue)
         return zip(keys(user, queue), limits, strict=True)
+
+
+def _kind(job: Job) -> tuple[str, int, bool]:
+    return job.user, job.queue, job.alone

@@ -192,6 +192,8 @@ class Queues:
         """A cluster has other nodes than before: jobs may fit where they did not, or not where they
         did."""
         self.changed = self.changed or self.held_back.keeps  # who may hold less, or more, there
+        self.held_back.nodes_changed()
+        self.refusals.look_again()
         before = self._bounds
         self._bounds = {shape: self._state.ledger.bounds(shape) for shape in before}
         changed = {shape for shape, bounds in self._bounds.items() if bounds != before[shape]}

@@ -11,9 +11,8 @@ Whose a reason is that is not known (words that say nothing, no answer where pol
 is told by who meets it: several jobs of one user in a row, and the cluster is suspended for that
 user; jobs of several users, and it is for all. Until then such a refusal is its job's own.
 
-Jobs that can go nowhere else, also since clusters have too little for as long as they take
-(`horizon`), wait here, outside of the policy's sight, in the order of joining;
-others go elsewhere meanwhile.
+Jobs that can go nowhere else, also since clusters have too little for as long as they take (see
+`horizon`), wait here, out of the policy's sight, in the order of joining; others go elsewhere.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from typing import NamedTuple
 from metabroker.submission.chunks import NodeRange
 from metabroker.submission.shape import Shape
 
+from .heaps import crowded, heaps
 from .job import Component, Job, NewJob
 from .settings import Settings
 from .states import Cause, Step
@@ -110,6 +110,7 @@ class Refusals:
     _accepted: dict[tuple[int, Step], float] = field(default_factory=dict)
     _in_a_row: dict[tuple[int, Step], dict[int, str]] = field(default_factory=dict)
     _lines: dict[Kind, list[tuple[int, int]]] = field(default_factory=dict)
+    _entries: int = 0  # in all of them, at most
     _changed: bool = False
     _round: _Round | None = None
     _soonest: float = float("inf")
@@ -142,8 +143,7 @@ class Refusals:
             self._refused(scope._replace(user=None), by.cause, by.detail, now)
 
     def is_black_hole(self, by: Component) -> bool:
-        """Whether its cluster refuses everybody, as it has refused this component: that costs no
-        try."""
+        """Whether its cluster refuses everybody, as it refused this component: it costs no try."""
         return by.cause in _UNKNOWN and Scope(None, by.cluster, _step(by)) in self.suspensions
 
     def _refused(self, scope: Scope, cause: Cause, detail: str, now: float) -> Suspension:
@@ -275,6 +275,9 @@ class Refusals:
         """It waits here from now on."""
         self.jobs[job.id] = job
         heapq.heappush(self._lines.setdefault(self._kind(job), []), (job.seq, job.id))
+        self._entries += 1
+        if self._round is None and crowded(self._entries, self.jobs):
+            self._lines, self._entries = heaps(self.jobs.values(), self._kind), len(self.jobs)
 
     def remove(self, number: int) -> bool:
         """It waits here no more, nor goes another way; False if it did not wait."""

@@ -159,7 +159,8 @@ class Requests:
         """What was not made never will be; what was, ends. The array ends when nothing is left."""
         wanted = array.tasks if event.tasks is None else event.tasks
         gone = array.left if event.tasks is None else array.left_of(wanted)
-        if len(array.cancelled.ranges) + len(gone.ranges) > MOST_RANGES:
+        ranges = len(array.cancelled.ranges) + len(gone.ranges)
+        if event.tasks is not None and ranges > MOST_RANGES:  # all that is left ends in few
             raise Rejected(f"too many tasks of job {job.id} are cancelled one by one", "use ranges")
         jobs = self._state.jobs
         found = [number for task, number in array.live.items() if task in wanted and number in jobs]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from metabroker.broker.events import CancelJob, Cleaned, Discarded, Ended, Started, Submitted
+from metabroker.broker.rejected import Rejected
 from metabroker.broker.tokens import Ref
 from metabroker.submission.tasks import TaskSet
 
@@ -115,3 +117,14 @@ def test_who_waits_for_a_task_of_an_array_that_failed_before_it_was_made_is_told
     it.settle()
     it.ticks(0)
     assert it.broker.view.jobs[waits].after is None
+
+
+def test_all_that_is_left_can_be_cancelled_however_many_were_one_by_one(it: Bench) -> None:
+    number = submit(it, "0-9999")
+    array = it.broker.view.jobs[number].array
+    assert array is not None
+    array.cancel(TaskSet.of(Random(1).sample(range(100, 10000), 3000)))
+    with pytest.raises(Rejected, match="one by one"):
+        it.handle(CancelJob(number, "u", TaskSet.parse("100-9999")))
+    it.handle(CancelJob(number, "u"))
+    assert not array.left and len(array.cancelled.ranges) < 10

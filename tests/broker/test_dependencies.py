@@ -281,3 +281,15 @@ def test_of_very_many_whose_time_has_come_some_go_on_in_each_turn(it: Bench) -> 
     went = [sum(job.id in waiting for job in ready.jobs) for ready in turns]
     assert sum(went) == len(waiting) and max(went) == 2
     assert {state(it, number) for number in waiting} == {"QUEUED"} and full
+
+
+def test_what_would_be_met_in_years_is_forgotten_with_who_waits_for_it(it: Bench) -> None:
+    first = submit(it)
+    start(it, first)
+    stays = submit(it, f"after:{first}+1")
+    for _ in range(200):
+        it.handle(CancelJob(submit(it, f"after:{first}+9999999"), "u"))
+    assert len(it.broker._dependencies._late) < 100
+    it.ticks(61.0)
+    look(it)
+    assert state(it, stays) == "SUBMITTING"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from metabroker.broker.events import (
     CancelJob,
+    ChangeJob,
     Cleaned,
     Ended,
     HoldJob,
@@ -331,3 +332,31 @@ def _drain(it: Bench) -> None:
                 it.handle(Cleaned(ref))
         look(it)
     raise AssertionError({j.id: (j.state, j.reason) for j in it.broker.view.jobs.values()})
+
+
+def test_who_changes_a_job_all_day_fills_nothing(made: list[Bench]) -> None:
+    it = bench(made, ResourceLimit(processors=10))
+    submit(it, 10)
+    waiting = [submit(it, 10) for _ in range(3)]
+    for turn in range(300):
+        it.broker.handle(ChangeJob(waiting[1], "anna", time_limit=600 + turn % 2), it.now)
+    held_back = it.broker._queues.held_back
+    assert sum(map(len, held_back._lines.values())) < 100
+    it.settle()
+    it.handle(CancelJob(waiting[0], "anna"))
+    assert set(it.broker.view.held_back) == set(waiting[1:])
+
+
+def test_who_changes_a_refused_job_all_day_fills_nothing(made: list[Bench]) -> None:
+    it = bench(made)
+    submit(it, 100), submit(it, 100)
+    number = submit(it, 100)
+    refusals, job = it.broker._queues.refusals, it.broker.view.jobs[number]
+    for cluster in range(2):
+        refusals.pause(job, cluster, it.now + 1e6)
+    it.handle(HoldJob(number, "anna"), ReleaseJob(number, "anna"))
+    assert list(refusals.jobs) == [number]
+    for turn in range(300):
+        it.handle(ChangeJob(number, "anna", time_limit=600 + turn % 2))
+    assert list(refusals.jobs) == [number]
+    assert sum(map(len, refusals._lines.values())) < 100

@@ -41,6 +41,7 @@ from metabroker.config.clusters import (
     RealCluster,
     SimulatedConfig,
     SlurmConfig,
+    TwinConfig,
     gives_own_nodes,
 )
 from metabroker.config.host_checks import part_of
@@ -74,6 +75,7 @@ def settings(config: Config, store: Store) -> Settings:
             part=part_of(cluster) if isinstance(cluster, RealCluster) else None,
             identity=systems.get(name, UNKNOWN)[0],
             whole=gives_own_nodes(cluster),
+            twin_of=cluster.twin_of if isinstance(cluster, TwinConfig) else "",
         )
         for name, cluster in config.clusters.items()
     ]
@@ -275,6 +277,7 @@ def _simulated(
             run=configured.run,
             node=configured.node,
             sole=entry.unit > 1,
+            reserves_nodes=entry.twin_of == "slurm",
         )
     )
 

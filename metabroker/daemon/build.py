@@ -258,6 +258,7 @@ def real(
             unit=configured.whole_nodes or 1,
             native=configured.native,
             clock_every=EVERY,
+            cores_every=EVERY,
             queue_every=waiting,
             owners=owners,
         ),

@@ -106,8 +106,8 @@ class Holdings:
         settings = self._settings.clusters[cluster]
         if settings.whole or shape.exclusive:
             return True
-        slurm = settings.reserves and settings.system == "slurm"
-        return slurm and not alone and shape.beyond_processors
+        slurm = (settings.twin_of or settings.system) == "slurm"
+        return settings.reserves and slurm and not alone and shape.beyond_processors
 
     # --- a job --------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ class ClusterSettings:
     time, those of a whole node. `acting`: jobs run there under the accounts of their users. `part`:
     of its system's partitions or queues (None: the default one); `identity`: the system that it was
     when it was last used (see `identities`; "": not known); `configured`: it can be reached;
-    `whole`: each job is given nodes of its own there, whatever their size."""
+    `whole`: each job is given nodes of its own there, whatever their size; `twin_of`: the system
+    whose place it takes, and as which it reserves ("": none)."""
 
     name: str
     reserves: bool = True  # components of co-allocated jobs are held by reservations
@@ -25,6 +26,7 @@ class ClusterSettings:
     identity: str = ""
     configured: bool = True
     whole: bool = False
+    twin_of: str = ""
 
     def held(self, processors: int, cpus_per_task: int = 1) -> int:
         """How many processors a component holds that asks for so many, in tasks of so many."""

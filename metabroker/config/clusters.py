@@ -159,6 +159,13 @@ class SimulatedConfig(_Cluster):
         return self.whole_nodes or (max(1, self.processors // self.nodes) if self.nodes else 1)
 
 
+class TwinConfig(SimulatedConfig):
+    """A cluster that takes a real one's place under `serve --offline`; no file can name one."""
+
+    twin_of: str
+    """the resource manager of that cluster"""
+
+
 Cluster = Annotated[SlurmConfig | OpenPBSConfig | SimulatedConfig, Discriminator("system")]
 
 

@@ -41,6 +41,7 @@ from metabroker.config.clusters import (
     RealCluster,
     SimulatedConfig,
     SlurmConfig,
+    TwinConfig,
     gives_own_nodes,
 )
 from metabroker.config.host_checks import part_of
@@ -74,6 +75,7 @@ def settings(config: Config, store: Store) -> Settings:
             part=part_of(cluster) if isinstance(cluster, RealCluster) else None,
             identity=systems.get(name, UNKNOWN)[0],
             whole=gives_own_nodes(cluster),
+            twin_of=cluster.twin_of if isinstance(cluster, TwinConfig) else "",
         )
         for name, cluster in config.clusters.items()
     ]
@@ -256,6 +258,7 @@ def real(
             unit=configured.whole_nodes or 1,
             native=configured.native,
             clock_every=EVERY,
+            cores_every=EVERY,
             queue_every=waiting,
             owners=owners,
         ),
@@ -275,6 +278,7 @@ def _simulated(
             run=configured.run,
             node=configured.node,
             sole=entry.unit > 1,
+            reserves_nodes=entry.twin_of == "slurm",
         )
     )
 

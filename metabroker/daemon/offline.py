@@ -2,8 +2,9 @@
 
 Twins have the names and sizes of the real ones (as last seen, else as configured, else made up,
 which the log says), their own state and their own store: nothing real is contacted, and no real
-job is taken for lost. They give whole nodes where the real ones do. Scripts run on this host, so
-that a job takes as long as its script does.
+job is taken for lost. They give whole nodes where the real ones do, and those of Slurm clusters
+reserve whole ones for memory and GPUs. Scripts run on this host, so that a job takes as long as its
+script does.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from __future__ import annotations
 import logging
 
 from metabroker.about import about
-from metabroker.config.clusters import Cluster, SimulatedConfig, gives_own_nodes, words_of
+from metabroker.config.clusters import (
+    Cluster,
+    TwinConfig,
+    gives_own_nodes,
+    words_of,
+)
 from metabroker.config.model import Config
 from metabroker.config.names import AnyNames
 from metabroker.store.read_only import last_sizes
@@ -36,8 +42,10 @@ def twins(config: Config) -> Config:
         size = seen or _configured(cluster) or _guessed(cluster)
         unit = _unit(name, cluster, size)
         _tell_size(name, size, unit, seen=bool(seen), configured=bool(_configured(cluster)))
+        _tell_nodes(name, cluster)
         state = config.state_file(name)
-        clusters[name] = SimulatedConfig(
+        clusters[name] = TwinConfig(
+            twin_of=cluster.system,
             processors=size,
             nodes=cluster.nodes if unit is None else max(1, size // unit),
             whole_nodes=unit,
@@ -91,6 +99,20 @@ def _unit(name: str, cluster: Cluster, processors: int) -> int | None:
         )
         return None
     return max(1, processors // cluster.nodes)
+
+
+def _tell_nodes(name: str, cluster: Cluster) -> None:
+    """What a twin without nodes does otherwise, where `_unit` has not told more."""
+    slurm = cluster.system == "slurm" and cluster.claim == "reservation"
+    if not slurm or cluster.whole_nodes or cluster.nodes or gives_own_nodes(cluster):
+        return
+    log.warning(
+        "%s: whole nodes are reserved there for components that ask for memory or GPUs, but by its "
+        "twin processors alone, as nothing tells how large its nodes are; write `nodes` (how many) "
+        "into its configuration",
+        name,
+        extra=about(cluster=name),
+    )
 
 
 def _tell_size(name: str, size: int, unit: int | None, *, seen: bool, configured: bool) -> None:

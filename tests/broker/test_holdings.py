@@ -64,7 +64,8 @@ class House:
             seen = Snapshot(self.it.now, size, size, busy, ours=ours)
             waiting = more.get("wanted", 0)
             nodes = self.nodes.get(name, ())
-            events.append(Observed(cluster, replace(seen, nodes=nodes, waiting=waiting)))
+            seen = replace(seen, nodes=nodes, idle=nodes, free=nodes, waiting=waiting)
+            events.append(Observed(cluster, seen))
         self.it.handle(*events)
 
     def submit(self, *sizes: int, user: str = "anna", **given: Any) -> Job:
@@ -200,6 +201,26 @@ def test_an_administrators_option_for_all_jobs_counts_too(made: list[House]) -> 
     it.look()
     first, second = it.submit(1), it.submit(1)
     assert first.components and not second.components
+
+
+@pytest.mark.parametrize(
+    ("system", "twin_of", "whole"),
+    [("slurm", "", True), ("simulated", "slurm", True), ("simulated", "openpbs", False)],
+)
+def test_whole_nodes_that_slurm_and_its_twin_reserve_for_memory_count(
+    made: list[House], system: str, twin_of: str, whole: bool
+) -> None:
+    it = house(made, WHOLE, {"delft": LARGE}, 128)
+    settings = it.it.settings
+    clusters = tuple(replace(c, system=system, twin_of=twin_of) for c in settings.clusters)
+    it.it.settings = replace(settings, clusters=clusters)
+    it.it.restart()
+    it.look()
+    shape = Shape(memory=1000)
+    pair = it.submit(1, 1, clusters=(0, 0), shape=shape)
+    assert pair.components and it.used() == (128 if whole else 2)
+    alone = it.submit(1, shape=shape)
+    assert bool(alone.components) == (not whole)
 
 
 def test_what_a_cluster_shows_counts(made: list[House]) -> None:

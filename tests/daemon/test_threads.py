@@ -1,4 +1,6 @@
-"""Real clusters whose cores have two threads: where both are processors, and where only one is."""
+"""Real clusters whose cores have two threads: where both are processors, where only one is, where
+some nodes have cores of two and some have cores of one, and where nodes keep some for the system.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,13 @@ SPECS = {
     OLDEST: (
         ClusterSpec("half", 2, 8, threads=2),
         ClusterSpec("full", 2, 8, threads=2, counted=True),
+        ClusterSpec("mixed", 2, 8, mixed=(1, 2), counted=True),
+        ClusterSpec("keeping", 2, 8, threads=2, counted=True, node="CoreSpecCount=1"),
     ),
-    NEWEST: (ClusterSpec("later", 2, 8, threads=2),),
+    NEWEST: (
+        ClusterSpec("later", 2, 8, threads=2),
+        ClusterSpec("mixture", 2, 8, mixed=(1, 2), counted=True),
+    ),
 }
 
 
@@ -34,6 +41,7 @@ def site(make_site: MakeSite) -> Iterator[Site]:
         ]
         clusters = {name: cluster for bed in beds for name, cluster in bed.clusters.items()}
         sizes = {name: cluster.processors for name, cluster in clusters.items()}
+        sizes["keeping"] -= 4  # no job gets them
         site = make_site(Slurm(clusters, name="threads", sizes=sizes))
         site.start_and_look()
         yield site
@@ -44,17 +52,22 @@ def test_as_many_processors_are_reserved_as_jobs_need_whatever_threads_cores_hav
     site: Site,
 ) -> None:
     assert {n: c["processors"] for n, c in site.clusters().items()} == {
-        "half": 16, "full": 32, "later": 16,
+        "half": 16, "full": 32, "later": 16, "mixed": 24, "mixture": 24, "keeping": 28,
     }  # fmt: skip
-    number = site.submit("--on half:5,full:6,later:6", recording(until("end")))
-    shaped = site.submit("--on half:2,full:4,later:2 -c 2", recording(until("end")))
+    script = recording(until("end"))
+    number = site.submit("--on half:5,full:6,later:6,mixed:12,mixture:12,keeping:20", script)
+    shaped = site.submit("--on half:2,full:4,later:2,mixed:3,mixture:3,keeping:3 -c 2", script)
     for job in (number, shaped):
         site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs()) == 6, "all have started")
+    eventually(lambda: len(site.runs()) == 12, "all have started")
     cores = {name: sorted(site.held(name).reservations.values()) for name in site.kind.sizes}
-    assert cores == {"half": [4, 5], "full": [3, 4], "later": [4, 6]}
+    # Of a mixed one the eight cores of the first node and two of the second are twelve processors.
+    assert cores == {
+        "half": [4, 5], "full": [3, 4], "later": [4, 6], "mixed": [3, 10], "mixture": [3, 10],
+        "keeping": [3, 10],
+    }  # fmt: skip
     # Once a poll has shown what the reservations hold.
-    idle = {"half": 7, "full": 18, "later": 6}
+    idle = {"half": 7, "full": 18, "later": 6, "mixed": 6, "mixture": 6, "keeping": 2}
     eventually(lambda: {n: c["idle"] for n, c in site.clusters().items()} == idle)
     (site.work / "end").touch()
     for job in (number, shaped):

@@ -15,8 +15,9 @@ from tests.testbed.packages import Installation
 @dataclass(frozen=True)
 class ClusterSpec:
     """A cluster to start: `nodes` of `cores` each (or of `uneven` ones); `extra` is
-    added to slurm.conf, `partition` to its partition's line. A core has so many `threads`; each is
-    a processor if they are `counted`, as where `CPUs` in slurm.conf is not the number of cores."""
+    added to slurm.conf, `partition` to its partition's line, `node` to each node's. A core has so
+    many `threads` (or those of `mixed`, node by node); each is a processor if they are `counted`,
+    as where `CPUs` in slurm.conf is not the number of cores."""
 
     name: str
     nodes: int
@@ -26,19 +27,25 @@ class ClusterSpec:
     partition: str = ""
     threads: int = 1
     counted: bool = False
+    mixed: tuple[int, ...] = ()
+    node: str = ""
 
     @property
     def node_cores(self) -> tuple[int, ...]:
         return tuple(self.uneven) or (self.cores,) * self.nodes
 
     @property
-    def of_a_core(self) -> int:
-        """Processors."""
-        return self.threads if self.counted else 1
+    def node_threads(self) -> tuple[int, ...]:
+        return self.mixed or (self.threads,) * len(self.node_cores)
+
+    @property
+    def node_processors(self) -> list[int]:
+        each = zip(self.node_cores, self.node_threads, strict=True)
+        return [cores * (threads if self.counted else 1) for cores, threads in each]
 
     @property
     def processors(self) -> int:
-        return sum(self.node_cores) * self.of_a_core
+        return sum(self.node_processors)
 
     @property
     def node_names(self) -> list[str]:
@@ -98,12 +105,12 @@ def settings(
 def write(spec: ClusterSpec, values: Mapping[str, str], node_ports: Sequence[int]) -> str:
     """The text of slurm.conf."""
     lines = [f"{key}={value}" for key, value in values.items()]
-    for name, cores, port in zip(spec.node_names, spec.node_cores, node_ports, strict=True):
+    sizes = zip(spec.node_cores, spec.node_threads, spec.node_processors, strict=True)
+    for name, port, (cores, threads, cpus) in zip(spec.node_names, node_ports, sizes, strict=True):
         lines.append(
             f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} "
-            f"CPUs={cores * spec.of_a_core} Sockets=1 CoresPerSocket={cores} "
-            f"ThreadsPerCore={spec.threads} "
-            "RealMemory=65536 State=UNKNOWN"
+            f"CPUs={cpus} Sockets=1 CoresPerSocket={cores} ThreadsPerCore={threads} "
+            f"RealMemory=65536 State=UNKNOWN {spec.node}".rstrip()
         )
     nodes = ",".join(spec.node_names)
     lines.append(

@@ -32,6 +32,7 @@ def adapter(
             name=plan.name,
             instance=instance,
             clock_every=CLOCK_EVERY,
+            cores_every=CLOCK_EVERY,
             queue_every=plan.queue_every,
             owners=owners,
         )

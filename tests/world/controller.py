@@ -76,6 +76,7 @@ class Controller:
         self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
         # Of a core: as 22.05, it counts both for a reservation where only one is a processor.
         self._threads = 1 + model.processors % 2
+        self._kept = model.processors // 2 % 2  # processors of each node that no job gets
 
     def started_again(self) -> None:
         """What a controller makes of its own records when it starts."""
@@ -106,6 +107,8 @@ class Controller:
             return self._move(words, now)
         if "delete" in command.argv:
             return self._delete(words["ReservationName"])
+        if "partition" in command.argv or "node" in command.argv:
+            return self._kept_for_the_system("node" in command.argv)
         if command.argv[2] == "config":
             return _said(f"Configuration data as of {int(now)}\n")
         return self._show(command.argv)
@@ -204,11 +207,27 @@ class Controller:
             state = "drained" if other == total else "mixed" if used else "idle"
             if now < self.unsettled_until:
                 state = "unknown"
-            counts = f"{used}/{total - used - other}/{other}/{total}"
+            kept, out = self._kept, other == total
+            idle, other = total - used - other + kept * (not out), other + kept * out
+            counts = f"{used}/{idle}/{other}/{total + kept}"
             columns = (f"{self.name}n{index}", state, counts, "batch*", "up")
-            cores = (str(total), "1", str(total), str(self._threads))
+            cores = (str(total + kept), "1", str(total + kept), str(self._threads))
             lines.append(SEPARATOR.join((*columns, *cores, "65536", "(null)")))
         return _said("\n".join(lines) + "\n")
+
+    def _kept_for_the_system(self, of_nodes: bool) -> Completed:
+        size, kept = self.model.processors // _NODES, self._kept
+        if not of_nodes:
+            sizes = f"TotalCPUs={self.model.processors + kept * _NODES} TotalNodes={_NODES}"
+            tres = f"TRES=cpu={self.model.processors},node={_NODES}"
+            return _said(f"PartitionName=batch x=y Nodes={self.name}n[0-3] {sizes} {tres}\n")
+        totals = [self.model.processors - size * (_NODES - 1)] + [size] * (_NODES - 1)
+        return _said(
+            "".join(
+                f"NodeName={self.name}n{n} CPUAlloc=0 CPUEfctv={total} CPUTot={total + kept} x=y\n"
+                for n, total in enumerate(totals)
+            )
+        )
 
     def _show(self, argv: tuple[str, ...]) -> Completed:
         wanted = argv[4] if len(argv) > 4 else None

@@ -149,9 +149,11 @@ def reserve(model: Model, request: ReserveRequest, now: float) -> None:
 
 def _nodes(model: Model, request: ReserveRequest | ComponentRequest) -> int:
     """How many whole nodes its tasks need; 0: it shares them with others."""
-    if not model.sole and not request.shape.exclusive:
+    shape, reserving = request.shape, isinstance(request, ReserveRequest)
+    kept = reserving and model.reserves_nodes and shape.beyond_processors
+    if not (model.sole or shape.exclusive or kept):
         return 0
-    cpus = request.shape.cpus_per_task
+    cpus = shape.cpus_per_task
     per_node = max(1, model.node // cpus) * cpus
     return -(-request.processors // per_node)
 

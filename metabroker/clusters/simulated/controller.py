@@ -43,6 +43,7 @@ class SimulatedOptions:
     run: bool = True
     node: int = 1
     sole: bool = False
+    reserves_nodes: bool = False
 
 
 class Controller:
@@ -50,8 +51,8 @@ class Controller:
 
     def __init__(self, options: SimulatedOptions, gates: Gates, files: Files) -> None:
         self.lock = threading.Condition()
-        self.model = Model(options.processors, node=options.node, sole=options.sole)
         self._options = options
+        self.model = self._empty()
         self._gates = gates
         self._files = files
         self._actors: dict[int, Actor] = {}
@@ -193,9 +194,12 @@ class Controller:
             # As after a power cut: a simulated cluster then starts empty, like a real one that
             # has lost its state.
             log.warning("%s: cannot read %s: %s", self._options.name, self._options.state, error)
-            it = self._options
-            self.model = Model(it.processors, node=it.node, sole=it.sole)
+            self.model = self._empty()
         self._inherited = frozenset(self.model.jobs)
+
+    def _empty(self) -> Model:
+        it = self._options
+        return Model(it.processors, node=it.node, sole=it.sole, reserves_nodes=it.reserves_nodes)
 
     def save(self) -> None:
         """Write the model down."""

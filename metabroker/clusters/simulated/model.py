@@ -87,7 +87,8 @@ class SimulatedReservation:
 @dataclass(slots=True)
 class Model:
     """One cluster. `down` processors take no jobs; `remember` is how long ended jobs are shown;
-    `node`: processors of a node (1: nothing is known of nodes); `sole`: no two jobs share one."""
+    `node`: processors of a node (1: nothing is known of nodes); `sole`: no two jobs share one;
+    `reserves_nodes`: whole ones are reserved for memory and GPUs, as Slurm must be asked for."""
 
     processors: int
     down: int = 0
@@ -97,6 +98,7 @@ class Model:
     reservations: dict[str, SimulatedReservation] = field(default_factory=dict)
     node: int = 1
     sole: bool = False
+    reserves_nodes: bool = False
 
     # --- counting -----------------------------------------------------------------------------
 

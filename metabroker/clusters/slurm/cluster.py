@@ -36,6 +36,7 @@ from .commands import SlurmIdentity
 from .examine import examine
 from .parsing import NodeLine, WaitingLine
 from .snapshot import in_partition, snapshot
+from .system_cores import SystemCores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class SlurmOptions(SlurmIdentity):
     name: str
     instance: str
     clock_every: float = 0.0
+    cores_every: float = 0.0  # how often it is looked at which cores its nodes keep for themselves
     queue_every: float | None = None  # how often it is looked at who waits, in seconds
     owners: Owners | None = None
 
@@ -66,6 +68,7 @@ class SlurmCluster(GatedCluster):
         self._queue: QueueWatch[WaitingLine] = QueueWatch(options.queue_every)
         self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
+        self._cores = SystemCores(options.cores_every)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
@@ -89,10 +92,13 @@ class SlurmCluster(GatedCluster):
         if not nodes:
             which = self._who.partition or "a default one"
             raise ClusterRefusal(Cause.INVALID, f"no node belongs to the partition ({which})")
+        more += yield from self._cores.look(now, nodes[0].partition)
+        nodes = self._cores.without(nodes, self._who.unit)
         self._nodes, self._version = nodes, found.version
         self._queue.seen(job.id for job in found.jobs if job.name.startswith(self._prefix))
         found = replace(
             found,
+            nodes=nodes,
             offset=self._clock.known,
             waiting=self._queue.waiting,
             # By an unknown clock nobody can tell who came just before that.

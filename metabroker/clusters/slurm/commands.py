@@ -104,6 +104,16 @@ def list_nodes() -> Command:
     return _read(("sinfo", "-h", "-a", "--local", "-N", "-o", NODE_FORMAT))
 
 
+def show_partition(name: str) -> Command:
+    """One partition."""
+    return _read(("scontrol", "-a", "-o", "show", "partition", name))
+
+
+def show_nodes(names: str) -> Command:
+    """Nodes, by a list as Slurm writes it."""
+    return _read(("scontrol", "-a", "-o", "show", "node", names))
+
+
 def list_reservations() -> Command:
     """All reservations, of anybody."""
     return _read(("scontrol", "-o", "show", "reservation"))

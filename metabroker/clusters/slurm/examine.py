@@ -14,6 +14,7 @@ from . import commands, operations
 from .commands import SlurmIdentity
 from .operations import told
 from .parsing import NodeLine
+from .system_cores import keeps, left_for_jobs, without
 
 OLDEST, NEWEST = (22, 5), (26, 5)
 """The releases that are tested."""
@@ -50,7 +51,9 @@ def examine(
         return found.all
     found.ok("list", "squeue, sinfo, scontrol", f"{len({n.name for n in nodes})} nodes")
     linear = yield from _settings(found, now, least_age)
-    exclusive = yield from _partition(found, who)
+    exclusive, keeping = yield from _partition(found, who)
+    if keeping and not linear:
+        nodes = yield from _system_cores(found, keeping, nodes)
     _nodes(found, who, nodes, whole=linear or exclusive)
     if reserves:
         yield from _reserving(found, who)
@@ -117,9 +120,10 @@ def _nodes(
         )  # fmt: skip
 
 
-def _partition(found: CheckResults, who: SlurmIdentity) -> Operation[bool]:
-    """Whether it is up; answers whether jobs are given whole nodes there."""
-    exclusive = False
+def _partition(found: CheckResults, who: SlurmIdentity) -> Operation[tuple[bool, str]]:
+    """Whether it is up; answers whether jobs are given whole nodes there, and its name if these
+    keep cores for the system."""
+    exclusive, keeping = False, ""
     asked = ("scontrol", "-o", "show", "partition", *((who.partition,) if who.partition else ()))
     done = yield from found.attempt("partition", " ".join(asked), told(Command(asked)), _REACH)
     lines = [] if done is None else done.stdout.splitlines()
@@ -129,12 +133,28 @@ def _partition(found: CheckResults, who: SlurmIdentity) -> Operation[bool]:
         name = words.get("PartitionName", "?")
         if words.get("OverSubscribe", "").startswith("EXCLUSIVE"):
             exclusive = True
+        keeping = name if keeps(line) else keeping
         if words.get("State", "UP") != "UP":
             advice = f"`scontrol update partitionname={name} state=up`"
             found.miss("partition", " ".join(asked), f"{name} is {words['State']}", advice)
         else:
             found.ok("partition", " ".join(asked), f"{name} is up")
-    return exclusive
+    return exclusive, keeping
+
+
+def _system_cores(
+    found: CheckResults, partition: str, nodes: list[NodeLine]
+) -> Operation[list[NodeLine]]:
+    """Tell that some of the nodes' processors do not count; answers with the nodes without them."""
+    tried = "scontrol show node"
+    told = yield from found.attempt("system cores", tried, left_for_jobs(partition), _REACH)
+    if told is None:
+        return nodes
+    left = without(nodes, told[0], 1)
+    kept = sum(n.total for n in nodes) - sum(n.total for n in left)
+    said = f"{kept} processors are kept for the system (CoreSpecCount): they do not count"
+    found.ok("system cores", tried, said)
+    return left
 
 
 def _reserving(found: CheckResults, who: SlurmIdentity) -> Operation[None]:

@@ -27,7 +27,7 @@ from metabroker.clusters.transports.base import Command, Completed, first_line
 from . import commands, parsing, shaped
 from .answers import failure, of_submission
 from .commands import SlurmIdentity
-from .cores import counted
+from .cores import counted, lacking, most_of_a_core
 from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
 from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
@@ -168,31 +168,49 @@ def reserve(
     """A reservation of exactly the processors asked for, or none. `there`: the controller's time.
 
     No form of the command means the same in every release, and some answer "created" to something
-    else: so what was made is read again and compared before it counts, and the next form tried.
+    else: so what was made is read again and compared before it counts, and the next form tried; or
+    the same one with more cores, where it is not the same how many processors each is.
     """
     if request.shape:
         yield from _reserve_shaped(who, request, nodes, version, there)
         return
     whole = request.processors // who.unit if who.unit > 1 else None
-    cores = None if whole else -(-request.processors // _of_a_core(nodes))
-    times = commands.moment(request.start), request.until
-    refusal: ClusterRefusal | None = None
+    refusal = ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
     for count in (whole,) if whole else _forms(nodes, request, version):
-        done = yield from command(
-            commands.create_reservation(who, request.token, request.seconds, count, cores, *times)
-        )
-        if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
-            reason = failure(done, "scontrol create reservation")
-            if isinstance(reason, ClusterRefusal) and reason.cause is Cause.BUSY:
-                refusal = reason
-                continue
-            raise _explained(reason, who)
-        holds = _holds(request, cores, nodes) if cores else _holds_nodes(request, count)
-        if (yield from after_making(holds)):
-            return
-        yield from after_making(delete_reservation(request.token))
-        refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
-    raise refusal or ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
+        cores = None if whole else -(-request.processors // most_of_a_core(nodes))
+        while True:
+            said_no = yield from _make(who, request, count, cores)
+            if said_no is not None:
+                refusal = said_no
+                break
+            found = yield from after_making(_shown(request.token))
+            if _holds(found, request, cores, nodes) if cores else _has(found, request, count):
+                return
+            yield from after_making(delete_reservation(request.token))
+            refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
+            if found is None or cores is None or found.core_count != cores:
+                break
+            more = lacking(found, request.processors, nodes)
+            if not more:
+                break
+            cores += more
+    raise refusal
+
+
+def _make(
+    who: SlurmIdentity, request: ReserveRequest, count: int | None, cores: int | None
+) -> Operation[ClusterRefusal | None]:
+    """Ask for it; the answer is that so much is not free, or None: one of that name is there."""
+    times = commands.moment(request.start), request.until
+    done = yield from command(
+        commands.create_reservation(who, request.token, request.seconds, count, cores, *times)
+    )
+    if done.exit_status == 0 or "Duplicate reservation name" in done.stderr:
+        return None
+    reason = failure(done, "scontrol create reservation")
+    if isinstance(reason, ClusterRefusal) and reason.cause is Cause.BUSY:
+        return reason
+    raise _explained(reason, who)
 
 
 def _reserve_shaped(
@@ -235,9 +253,8 @@ def _reserve_shaped(
 def _is_laid_out(
     request: ReserveRequest, plan: shaped.Layout, nodes: Sequence[NodeLine]
 ) -> Operation[bool]:
-    each = min((n.processors_per_core for n in nodes), default=1)
     found = yield from _shown(request.token)
-    return found is not None and plan.holds(found, request, each)
+    return found is not None and plan.holds(found, request, nodes)
 
 
 def _forms(
@@ -273,19 +290,15 @@ def _fewest(rooms: Sequence[int], processors: int) -> int | None:
     return next((count for count, total in totals if total >= processors), None)
 
 
-def _of_a_core(nodes: Sequence[NodeLine]) -> int:
-    """Processors."""
-    return max((node.processors_per_core for node in nodes), default=1)
-
-
-def _holds(request: ReserveRequest, cores: int, nodes: Sequence[NodeLine]) -> Operation[bool]:
-    """Whether the reservation, as it is shown now, is the one asked for, and has begun."""
-    found = yield from _shown(request.token)
-    return found is not None and (
-        found.core_count == cores
-        and math.ceil(counted(found, nodes).processors / _of_a_core(nodes)) == cores
-        and _is_in_time(found, request)
-    )
+def _holds(
+    found: SlurmReservation | None, request: ReserveRequest, cores: int, nodes: Sequence[NodeLine]
+) -> bool:
+    """Whether the reservation, as it is shown now, is the one asked for, and has begun: it has the
+    processors, and at most a part of one core more."""
+    if found is None or found.core_count != cores:
+        return False
+    more = counted(found, nodes).processors - request.processors
+    return 0 <= more < most_of_a_core(nodes) and _is_in_time(found, request)
 
 
 def has_reservation(name: str) -> Operation[bool]:
@@ -303,9 +316,8 @@ def _shown(name: str) -> Operation[SlurmReservation | None]:
     return next((r for r in parsing.reservations(done.stdout) if r.name == name), None)
 
 
-def _holds_nodes(request: ReserveRequest, count: int | None) -> Operation[bool]:
-    """The same, of whole nodes: what each has in it is its own."""
-    found = yield from _shown(request.token)
+def _has(found: SlurmReservation | None, request: ReserveRequest, count: int | None) -> bool:
+    """Whether it is of so many whole nodes: what each has in it is its own."""
     return found is not None and found.node_count == count and _is_in_time(found, request)
 
 

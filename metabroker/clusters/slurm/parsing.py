@@ -96,7 +96,7 @@ class NodeLine:
 @dataclass(frozen=True, slots=True)
 class SlurmReservation:
     """One reservation. `cores` counts those of each node, where the output tells them; `core_ids`:
-    which these are (`0-7,12`)."""
+    which these are (`0-7,12`); `of_a_core`: processors, by node, where its nodes differ in that."""
 
     name: str
     start_time: float
@@ -111,6 +111,13 @@ class SlurmReservation:
     partition: str
     cores: dict[str, int] = field(default_factory=dict)
     core_ids: dict[str, str] = field(default_factory=dict)
+    of_a_core: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def of_each(self) -> dict[str, int]:
+        """Its processors on each node; of none where it is not told how many cores they are."""
+        scale = self.processors / max(1, sum(self.cores.values()))
+        return {n: int(count * self.of_a_core.get(n, scale)) for n, count in self.cores.items()}
 
 
 def jobs(text: str) -> list[JobLine]:

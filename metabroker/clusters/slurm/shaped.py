@@ -51,9 +51,10 @@ class Layout:
     def _together(self) -> int:
         return sum(self.idle[:-1]) + self.cores[-1]
 
-    def holds(self, made: SlurmReservation, request: ReserveRequest, each: int) -> bool:
-        """Whether a reservation, as it is shown now, has begun and is this one. `each`: processors
-        of a core, at least."""
+    def holds(
+        self, made: SlurmReservation, request: ReserveRequest, known: Iterable[NodeLine]
+    ) -> bool:
+        """Whether a reservation, as it is shown now, has begun and is this one. `known`: nodes."""
         if made.state != "ACTIVE" or set(expand(made.nodes)) != set(self.nodes):
             return False
         if not self.cores:
@@ -64,7 +65,8 @@ class Layout:
         if sum(cores.values()) not in (sum(self.cores), self._together()):
             return False
         cpus = request.shape.cpus_per_task
-        return sum(n * each // cpus for n in cores.values()) >= request.tasks
+        each = {node.name: node.processors_per_core for node in known}
+        return sum(n * each.get(name, 1) // cpus for name, n in cores.items()) >= request.tasks
 
 
 def layouts(

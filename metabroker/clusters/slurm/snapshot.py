@@ -242,13 +242,13 @@ def _taken(reservation: SlurmReservation, left: dict[str, int]) -> int:
 
 def _of(reservation: SlurmReservation, left: Mapping[str, int]) -> dict[str, int]:
     """What the reservation can hold of what is left in each node."""
-    scale = reservation.processors / max(1, sum(reservation.cores.values()))
     limit = max(reservation.processors, reservation.core_count)
+    told = reservation.of_each
     taken: dict[str, int] = {}
     for name in expand(reservation.nodes):
         most = min(left.get(name, 0), limit)
-        if reservation.cores:
-            most = min(most, int(reservation.cores.get(name, 0) * scale))
+        if told:
+            most = min(most, told.get(name, 0))
         if most:
             taken[name] = most
             limit -= most
@@ -263,9 +263,9 @@ def _kept_free(reservation: SlurmReservation, idle: dict[str, int], running: int
     names = [name for name in expand(reservation.nodes) if name in idle]
     if not names:
         return 0
-    if reservation.cores:
-        scale = reservation.processors / max(1, sum(reservation.cores.values()))
-        most = sum(min(idle[n], int(reservation.cores.get(n, 0) * scale)) for n in names)
+    told = reservation.of_each
+    if told:
+        most = sum(min(idle[name], told.get(name, 0)) for name in names)
     else:
         most = sum(idle[name] for name in names)
     return max(0, min(most, max(reservation.processors, reservation.core_count) - running))

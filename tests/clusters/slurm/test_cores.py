@@ -3,19 +3,23 @@ slurm.conf is then the number of cores). Lines as 22.05.8, 24.11.5 and 26.05.2 h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from metabroker.broker.states import Cause
 from metabroker.clusters.port import ReserveRequest
 from metabroker.clusters.slurm import operations, parsing
 from metabroker.clusters.slurm.commands import SlurmIdentity
 from metabroker.clusters.slurm.cores import counted
 from metabroker.clusters.slurm.parsing import NodeLine
 from metabroker.clusters.slurm.snapshot import SlurmPoll, snapshot
+from metabroker.clusters.transports.base import Completed
 from metabroker.submission.shape import Shape
+from tests.clusters.refusals import refused
 
-from .drive import TOKEN, Told, drive, said
+from .drive import TOKEN, Answer, Told, drive, failed, said
 
 WHO = SlurmIdentity("mbsvc", "batch")
 NODES = """\
@@ -113,3 +117,87 @@ def test_of_nodes_of_several_kinds_each_core_counts_as_its_nodes_do() -> None:
     assert counted(told, nodes("")).processors == 2 + 6
     assert counted(replace(told, cores={}), nodes("")).processors == 5
     assert counted(told, []).processors == 10  # of nodes that nobody knows
+
+
+# A partition of one1 (a core is one processor) and full1 (two), as Slurm fills them in that order.
+MIXED = NODES.replace("half1", "one1").replace("|4|1|4|2|", "|4|1|4|1|", 1)
+DELETED, CREATED = said(), said("Reservation created\n")
+BUSY = failed("Error creating the reservation: Requested nodes are busy\n")
+
+
+def mixed() -> list[NodeLine]:
+    found = parsing.nodes(MIXED.replace("|", "\x1f"))
+    return [node for node in found if node.name in ("one1", "full1")]
+
+
+def made(of_one: int, of_full: int, state: str = "ACTIVE") -> Completed:
+    """So many cores of each."""
+    counts = {name: n for name, n in (("one1", of_one), ("full1", of_full)) if n}
+    each = " ".join(f"NodeName={name} CoreIDs=0-{n - 1}" for name, n in counts.items())
+    text = shown(of_one + of_full, of_one + 2 * of_full, ",".join(counts), each)
+    return said(text.replace("ACTIVE", state))
+
+
+def reserve_mixed(
+    processors: int, answers: Sequence[Answer], start: float | None = None
+) -> list[str]:
+    told = Told()
+    order = ReserveRequest(TOKEN, processors, 600, start=start)
+    drive(operations.reserve(WHO, order, mixed(), "24.11.5"), answers, told)
+    words = [line.split() for line in told.lines]
+    return [word for line in words for word in line if word.startswith(("CoreCnt=", "delete"))]
+
+
+@pytest.mark.parametrize("start", [None, 1795244534.0], ids=["now", "planned"])
+def test_where_cores_differ_more_are_asked_for_until_they_are_enough(start: float | None) -> None:
+    """Four cores of one processor, and one of two: five cores are the six processors."""
+    answers = [CREATED, made(3, 0), DELETED, CREATED, made(4, 1)]
+    if start is not None:
+        answers[1], answers[4] = made(3, 0, "INACTIVE"), made(4, 1, "INACTIVE")
+    assert reserve_mixed(6, answers, start) == ["CoreCnt=3", "delete", "CoreCnt=5"]
+
+
+def test_where_cores_differ_one_processor_too_few_is_not_enough() -> None:
+    """Three cores of two and one of one are as many cores as eight processors may be."""
+    answers = [CREATED, made(1, 3), DELETED, CREATED, made(2, 3)]
+    assert reserve_mixed(8, answers) == ["CoreCnt=4", "delete", "CoreCnt=5"]
+
+
+def test_where_cores_differ_and_no_more_are_free_it_is_full_and_the_job_waits() -> None:
+    answers = [CREATED, made(4, 0), DELETED, BUSY, BUSY, BUSY]
+    with refused(Cause.BUSY, "busy"):
+        reserve_mixed(8, answers)
+
+
+@pytest.mark.parametrize(
+    "wrong", [made(1, 4), said(shown(5, 5, "one1")), said(shown(4, 3, "one1")), said("")]
+)
+def test_where_cores_differ_what_is_no_number_of_processors_is_no_reason_to_ask_for_more(
+    wrong: Completed,
+) -> None:
+    none = said("No reservations in the system\n")
+    answers = [CREATED, wrong if wrong.stdout else none, DELETED, BUSY, BUSY]
+    with refused(Cause.BUSY):
+        reserve_mixed(7, answers)
+
+
+@pytest.mark.parametrize(("where", "tasks", "count"), [("full1", 1, 4), ("one1", 1, 8)])
+def test_tasks_fit_by_the_cores_of_the_node_that_they_are_on(
+    where: str, tasks: int, count: int
+) -> None:
+    large = [replace(node, idle=8, total=8) if node.name == "one1" else node for node in mixed()]
+    rooms = [node for node in large if node.name == where] + [
+        replace(node, idle=0, allocated=node.total) for node in large if node.name != where
+    ]
+    order, told = ReserveRequest(TOKEN, 8 * tasks, 600, tasks, Shape(8)), Told()
+    text = shown(count, 8, where, f"NodeName={where} CoreIDs=0-{count - 1}")
+    answers = [said("No reservations in the system\n"), CREATED, said(text)]
+    drive(operations.reserve(WHO, order, rooms, "24.11.5"), answers, told)
+    assert f"Nodes={where} CoreCnt={count}" in told.lines[1]
+
+
+def test_what_a_reservation_keeps_is_counted_by_the_cores_of_each_node() -> None:
+    (told,) = parsing.reservations(made(4, 1).stdout.replace(TOKEN, "others"))
+    rooms = mixed()
+    look = SlurmPoll(1795244600.0, rooms, [], [counted(told, rooms)])
+    assert snapshot(look, None, "mb-abcdef01-").busy == 4 + 2

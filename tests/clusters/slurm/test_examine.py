@@ -57,6 +57,18 @@ def test_all_is_well_and_what_was_made_is_deleted() -> None:
     assert "StartTime=now+2592000seconds" in create.argv and name[16:].startswith("mb-doctor-")
 
 
+def test_processors_that_are_kept_for_the_system_are_told_and_are_none_of_a_whole_node() -> None:
+    sums = "Nodes=delft[1-3] State=UP TotalCPUs=144 TRES=cpu=132,mem=1G"
+    shown = f"PartitionName=batch Default=YES OverSubscribe=EXCLUSIVE {sums}\n"
+    names = ("delft1", "delft2", "delft3")
+    nodes = "".join(f"NodeName={name} x=y CPUEfctv=44 CPUTot=48 z=\n" for name in names)
+    made = said("Reservation created: x\n"), said()
+    _, found = examined(config(), said(shown), said(shown), said(nodes), *made)
+    told = {finding.check: finding for finding in found}
+    assert told["system cores"].said.startswith("12 processors are kept for the system")
+    assert "`whole_nodes: 44`" in told["whole nodes"].advice
+
+
 def test_no_right_to_reserve() -> None:
     _, found = examined(config(), partition(), DENIED, failed("reservation is invalid"))
     (reserve,) = [finding for finding in found if finding.check == "reserve"]

@@ -51,6 +51,22 @@ class _Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """When does the last job of a queue start? It is of the book as it was, and shares nothing with
+    it: another thread can work it out while the book goes on."""
+
+    processors: Sequence[int]
+    running: Sequence[Ahead]
+    queue: Sequence[Ahead]
+
+    def expected(self) -> Expected:
+        """The answer. With thousands of running jobs it takes a second."""
+        if not self.processors:
+            return NOTHING
+        return expectation(expected_waits(self.processors, self.running, self.queue))
+
+
+@dataclass(frozen=True, slots=True)
 class _Running:
     asked: Asked
     request: Request
@@ -151,13 +167,26 @@ class StartTimes:
     def predict(self, key: int, now: float) -> Estimate | None:
         """When a waiting job starts, None: not known. To be asked when its wait begins, or when it
         is `close`, and again only as long as it is not known; its wait is counted from then on."""
-        self._overdue(now)
-        job = self._waiting[key]
+        question = self.ask(key, now)
+        return None if question is None else self.settle(key, question.expected(), now)
+
+    def ask(self, key: int, now: float) -> Question | None:
+        """The first half of `predict`: what is to be worked out, None: too many wait before it, or
+        it does not wait."""
         before = self._before(key)
         if before is None:
             return None
+        return self._question(key, self._waiting[key].asked, before, now)
+
+    def settle(self, key: int, expected: Expected, now: float) -> Estimate | None:
+        """The second half: `expected` is what was worked out of what was asked at `now`. None also
+        where the job has left meanwhile."""
+        self._overdue(now)
+        job = self._waiting.get(key)
+        if job is None:
+            return None
         job.since = now
-        job.expected = self._expected(key, job.asked, before, now)
+        job.expected = expected
         job.kind = self._kind(job.asked, job.expected is not NOTHING)
         job.first = self._interval(job.kind, job.expected, now)
         if job.first is None:
@@ -179,10 +208,16 @@ class StartTimes:
 
     def preview(self, asked: Asked, now: float) -> Estimate | None:
         """When a job would start that was submitted now and had to wait."""
+        question = self.ask_of(asked, now)
+        return None if question is None else self.judge(asked, question.expected(), now)
+
+    def ask_of(self, asked: Asked, now: float) -> Question | None:
+        """The first half of `preview`, None: too many wait."""
         before = self._before(None)
-        if before is None:
-            return None
-        expected = self._expected(-1, asked, before, now)
+        return None if before is None else self._question(-1, asked, before, now)
+
+    def judge(self, asked: Asked, expected: Expected, now: float) -> Estimate | None:
+        """The second half, as `settle`."""
         found = self._interval(self._kind(asked, expected is not NOTHING), expected, now)
         return None if found is None else found.after(now)
 
@@ -204,11 +239,9 @@ class StartTimes:
             return None if place is None else found[:place]
         return None if len(found) > MOST_AHEAD else found
 
-    def _expected(
+    def _question(
         self, key: int, asked: Asked, before: Iterable[tuple[int, _Waiting]], now: float
-    ) -> Expected:
-        if not self.processors:
-            return NOTHING
+    ) -> Question:
         possible = self._run_times.possible
         running = []
         for number, job in self._running.items():
@@ -220,7 +253,7 @@ class StartTimes:
             Ahead(number, each.request, each.limit, possible(each, 0.0))
             for number, each in (*waiting, (key, asked))
         ]
-        return expectation(expected_waits(self.processors, running, queue))
+        return Question(tuple(self.processors), running, queue)
 
     def _kind(self, asked: Asked, expected: bool) -> Kind:
         part = asked.request.total / max(1, sum(self.processors))

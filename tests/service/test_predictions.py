@@ -216,6 +216,7 @@ def test_what_is_not_known_is_tried_again(
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
     """It happens each time that an expectation is worked out."""
+
     def slow(*given: Any) -> list[float]:
         happens()
         return expected_waits(*given)

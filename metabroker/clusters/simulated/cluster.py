@@ -87,11 +87,11 @@ class SimulatedCluster(GatedCluster):
         """Stop looking; running processes go on."""
         self._controller.close()
 
-    @staticmethod
-    def _extra(request: ComponentRequest) -> dict[str, object]:
+    def _extra(self, request: ComponentRequest) -> dict[str, object]:
         asked = request.environment.get(RUN_TIME, "")
         return {
             "gate": request.gate,
+            "folder": self._controller.folder,
             "chdir": request.chdir,
             "output": request.output,
             "error": request.error,

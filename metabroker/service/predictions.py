@@ -164,7 +164,7 @@ class Predictions:
             return False
         expected = question.expected()
         with self._lock:
-            found = self._book.settle(job, expected, now)
+            found = self._book.settle(question, expected)
             if job in self._untold:
                 del self._untold[job]
                 if found is None:
@@ -251,12 +251,12 @@ class Predictions:
             return None
         try:
             with self._lock:
-                question = self._book.ask_of(asked, now)
+                question = self._book.ask(asked, now)
             if question is None:
                 return None
             expected = question.expected()
             with self._lock:
-                return told(self._book.judge(asked, expected, now), now)
+                return told(self._book.settle(question, expected), now)
         finally:
             self._previewing.release()
 

@@ -64,9 +64,9 @@ def test_behind_very_many_jobs_nothing_is_told(monkeypatch: pytest.MonkeyPatch) 
         times.submitted(key, ALL, now)
     told = [times.predict(key, now) is not None for key in range(1000, 1005)]
     assert told == [True] * 4 + [False]
-    assert not times.close(1004) and times.preview(ALL, now) is None
+    assert times.ask(1004, now) is None and times.preview(ALL, now) is None
     times.left(1000)
-    assert times.close(1004) and times.predict(1004, now) is not None
+    assert times.ask(1004, now) is not None and times.predict(1004, now) is not None
 
 
 def test_who_waits_beyond_its_interval_is_counted_before_it_starts() -> None:
@@ -206,7 +206,7 @@ def test_what_is_worked_out_is_of_the_moment_at_which_it_was_asked() -> None:
     times.submitted(1001, ALL, now + 1)
     times.resize((9,))
     assert question.expected() == at_once
-    found = times.settle(1000, at_once, now)
+    found = times.settle(question, at_once)
     assert found is not None and times.now(1000, now + 1) == found
 
 
@@ -217,6 +217,6 @@ def test_a_job_that_leaves_while_its_start_is_worked_out_teaches_nothing() -> No
     question, told = times.ask(1000, now), times.achieved()
     assert question is not None
     times.left(1000)
-    assert times.settle(1000, question.expected(), now) is None
+    assert times.settle(question, question.expected()) is None
     times.started(1000, (0,), (4,), now + 1)
     assert times.achieved() == told and times.ask(1000, now + 1) is None

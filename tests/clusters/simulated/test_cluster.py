@@ -230,6 +230,17 @@ def test_a_gate_that_vanishes_does_not_disturb_other_jobs(tmp_path: Path, made: 
         eventually(lambda it=it: look(cluster).jobs[it.token].state is NativeState.ENDED)  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("words", ["²", "9" * 400, "soon"])
+def test_a_run_time_that_is_none_is_that_of_its_limit(
+    tmp_path: Path, made: Made, words: str
+) -> None:
+    """Its user wrote it: the cluster must not fail of it."""
+    cluster = made(run=False)
+    do(cluster.submit(order(tmp_path, environment={"METABROKER_RUN_TIME": words})))
+    (job,) = cluster._controller.model.jobs.values()
+    assert job.extra["run_time"] == order(tmp_path).seconds
+
+
 def test_options_of_its_own_it_has_none(made: Made) -> None:
     assert made().check_native(("--mem=1G",)) == "lab is simulated and has no native options"
 

@@ -18,11 +18,15 @@ from metabroker.simulation.shared_engine import simulate_shared
 from metabroker.simulation.stream import Finished
 from metabroker.simulation.system import System
 from metabroker.simulation.workloads.replay import Replay
+from metabroker.traces.errors import TraceError
 from metabroker.traces.swf import SwfJob, Trace, read
 
 from .settings import PART, Setting
 
 Floats = NDArray[np.float64]
+
+_WEEK = 7 * 86400.0
+_LONGEST = 5_000  # weeks: of each some thousand samples are drawn (`effects`)
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,14 @@ def _shared(
 
 @cache
 def _read(file: str) -> Trace:
-    return read(file)
+    """Raises TraceError: it cannot be read, or is longer than any site's."""
+    trace = read(file)
+    first, last = trace.jobs[0], trace.jobs[-1]
+    weeks = int((last.submit - first.submit) // _WEEK)
+    if weeks > _LONGEST:
+        message = f"its job {last.number} is submitted {weeks} weeks after its job {first.number}"
+        raise TraceError(file, 0, message, "a log's times are in seconds: correct them")
+    return trace
 
 
 @cache

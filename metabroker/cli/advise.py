@@ -147,6 +147,8 @@ def _lines(files: list[str]) -> Iterable[str]:
     except TraceError as error:
         raise CliError(f"{error.where}: {error.message}", error.advice, USAGE) from error
     records = told.records
+    for doubt in records.doubts:
+        tell(doubt)
     for (file, why), skipped in records.skipped.items():
         tell(f"{file}: {skipped.count} left out: {why}; the first is line {skipped.first_line}")
     if not records.jobs:
@@ -195,6 +197,7 @@ def _advise(site: Site, policy: str | None, processes: int | None, dask: str | N
     from metabroker.advice.advice import NoAdvice, advise
     from metabroker.policy import PLANNERS, POLICIES
     from metabroker.simulation.executor import executor_of, usable_processors
+    from metabroker.traces.errors import TraceError
 
     now = policy or ("EASY" if len(site.processors) == 1 else "GS")
     if now not in (*POLICIES, *PLANNERS):
@@ -206,5 +209,7 @@ def _advise(site: Site, policy: str | None, processes: int | None, dask: str | N
         except NoAdvice as error:
             advice = "name the policy in force with --policy, or the clusters with --clusters"
             raise CliError(f"this log cannot be replayed: {error}", advice, USAGE) from error
+        except TraceError as error:
+            raise CliError(f"{site.title}: {error.message}", error.advice, USAGE) from error
         except ValueError as error:
             raise CliError(str(error), "name the clusters with --clusters", USAGE) from error

@@ -79,7 +79,7 @@ def history(
       --format JobID,User,Group,Partition,Submit,Start,End,ElapsedRaw,State,ReqCPUS,\\
     AllocCPUS,TimelimitRaw
 
-    stderr tells what is left out, and why.
+    stderr tells what is left out, and why, and what may not be true.
     """
     if sources:
         chosen = any(option is not None for option in (user, since, until, state, limit))
@@ -164,6 +164,8 @@ def _convert(files: list[str], kind: str | None, strict: bool) -> None:
         records = site.read(files, kind, strict=strict)
     except TraceError as error:
         raise CliError(f"{error.where}: {error.message}", error.advice, USAGE) from error
+    for doubt in records.doubts:
+        tell(doubt)
     for (file, why), skipped in records.skipped.items():
         told = f"{file}: {skipped.count} left out: {why}"
         tell(f"{told}; the first is line {skipped.first_line}")

@@ -51,6 +51,26 @@ class _Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """When does the last job of a queue start? It is of the book as it was at `now`, and shares
+    nothing with it: another thread can work it out while the book goes on. `key`: the job's, None:
+    it would come now."""
+
+    key: int | None
+    asked: Asked
+    now: float
+    processors: Sequence[int]
+    running: Sequence[Ahead]
+    queue: Sequence[Ahead]
+
+    def expected(self) -> Expected:
+        """The answer. With thousands of running jobs it takes a second."""
+        if not self.processors:
+            return NOTHING
+        return expectation(expected_waits(self.processors, self.running, self.queue))
+
+
+@dataclass(frozen=True, slots=True)
 class _Running:
     asked: Asked
     request: Request
@@ -142,28 +162,49 @@ class StartTimes:
         job = self._waiting.get(key)
         return job is not None and job.kind is not None
 
-    def close(self, key: int) -> bool:
-        """Whether no more than `MOST_AHEAD` jobs wait before a job."""
-        return self._before(key) is not None
-
     # What is told.
 
     def predict(self, key: int, now: float) -> Estimate | None:
-        """When a waiting job starts, None: not known. To be asked when its wait begins, or when it
-        is `close`, and again only as long as it is not known; its wait is counted from then on."""
-        self._overdue(now)
-        job = self._waiting[key]
+        """When a waiting job starts, None: not known. To be asked when its wait begins, or when no
+        more than `MOST_AHEAD` jobs wait before it, and again only as long as it is not known; its
+        wait is counted from then on."""
+        question = self.ask(key, now)
+        return None if question is None else self.settle(question, question.expected())
+
+    def preview(self, asked: Asked, now: float) -> Estimate | None:
+        """When a job would start that was submitted now and had to wait."""
+        question = self.ask(asked, now)
+        return None if question is None else self.settle(question, question.expected())
+
+    def ask(self, who: int | Asked, now: float) -> Question | None:
+        """The first half of `predict`, or of `preview`: what is to be worked out, None: too many
+        wait before it, or it does not wait."""
+        key = who if isinstance(who, int) else None
+        if key is not None:
+            self._overdue(now)
         before = self._before(key)
         if before is None:
             return None
-        job.since = now
-        job.expected = self._expected(key, job.asked, before, now)
-        job.kind = self._kind(job.asked, job.expected is not NOTHING)
-        job.first = self._interval(job.kind, job.expected, now)
+        asked = self._waiting[who].asked if isinstance(who, int) else who
+        return self._question(key, asked, before, now)
+
+    def settle(self, question: Question, expected: Expected) -> Estimate | None:
+        """The second half: `expected` is what was worked out. None also where the job has left
+        meanwhile."""
+        now = question.now
+        kind = _kind(question, expected is not NOTHING)
+        if question.key is None:
+            found = self._interval(kind, expected, now)
+            return None if found is None else found.after(now)
+        job = self._waiting.get(question.key)
+        if job is None:
+            return None
+        job.since, job.expected, job.kind = now, expected, kind
+        job.first = self._interval(kind, expected, now)
         if job.first is None:
             return None
-        heappush(self._due, (job.since + job.first.latest, key))
-        return job.first.after(job.since)
+        heappush(self._due, (now + job.first.latest, question.key))
+        return job.first.after(now)
 
     def now(self, key: int, now: float) -> Estimate | None:
         """When a waiting job starts, by what was told first and by how long it has waited."""
@@ -176,15 +217,6 @@ class StartTimes:
         judge, still = self._judge(job.kind, now)
         found = judge.later(job.expected, waited, self._longest(now), still)
         return None if found is None else found.after(job.since)
-
-    def preview(self, asked: Asked, now: float) -> Estimate | None:
-        """When a job would start that was submitted now and had to wait."""
-        before = self._before(None)
-        if before is None:
-            return None
-        expected = self._expected(-1, asked, before, now)
-        found = self._interval(self._kind(asked, expected is not NOTHING), expected, now)
-        return None if found is None else found.after(now)
 
     def achieved(self) -> Achieved:
         """How good the last intervals were."""
@@ -204,11 +236,9 @@ class StartTimes:
             return None if place is None else found[:place]
         return None if len(found) > MOST_AHEAD else found
 
-    def _expected(
-        self, key: int, asked: Asked, before: Iterable[tuple[int, _Waiting]], now: float
-    ) -> Expected:
-        if not self.processors:
-            return NOTHING
+    def _question(
+        self, key: int | None, asked: Asked, before: Iterable[tuple[int, _Waiting]], now: float
+    ) -> Question:
         possible = self._run_times.possible
         running = []
         for number, job in self._running.items():
@@ -218,13 +248,9 @@ class StartTimes:
         waiting = [(number, job.asked) for number, job in before]
         queue = [
             Ahead(number, each.request, each.limit, possible(each, 0.0))
-            for number, each in (*waiting, (key, asked))
+            for number, each in (*waiting, (-1 if key is None else key, asked))
         ]
-        return expectation(expected_waits(self.processors, running, queue))
-
-    def _kind(self, asked: Asked, expected: bool) -> Kind:
-        part = asked.request.total / max(1, sum(self.processors))
-        return asked.queue, 0 if part <= 1 / 16 else 1 if part <= 1 / 4 else 2, expected
+        return Question(key, asked, now, tuple(self.processors), running, queue)
 
     def _of(self, kind: Kind) -> tuple[Calibration, Calibration]:
         """Those who learn of a job of a kind."""
@@ -274,3 +300,9 @@ class StartTimes:
                 job.late = True
                 for calibration in self._of(job.kind):
                     calibration.follow(False, True)
+
+
+def _kind(question: Question, expected: bool) -> Kind:
+    asked = question.asked
+    part = asked.request.total / max(1, sum(question.processors))
+    return asked.queue, 0 if part <= 1 / 16 else 1 if part <= 1 / 4 else 2, expected

@@ -1,8 +1,9 @@
 """When waiting jobs start, as users are told: `metabroker.prediction` over the broker's own jobs.
 
 The core's thread only notes what has become durable (`written`). Working out an expectation takes
-some milliseconds, so it is done elsewhere (`work`), a bounded number at a time; until then, and
-where too little is known, nothing is told.
+some milliseconds, with thousands of running jobs a second, so it is done elsewhere (`work`), a
+bounded number at a time, and keeps nobody waiting who asks for what is known; until then, and where
+too little is known, nothing is told.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _EXPECTED = 500  # of those that waited: for so many it is worked out what had b
 _WAITED = 10.0  # seconds: who waited no longer was not kept waiting by others
 _AT_ONCE = 5  # expectations that are worked out in a row
 _AGAIN = 60.0  # seconds
+_PATIENCE = 2.0  # seconds that a dry run waits for the dry runs before it
 _MOST_NEWS = 100_000  # jobs: beyond, the book begins anew
 
 
@@ -75,6 +77,8 @@ class Predictions:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._lock = threading.Lock()
+        self._previewing = threading.Lock()
+        """One at a time works out what a dry run is told, however many ask at once."""
         self._ended = False
         self._news: deque[_News] = deque()
         self._taking = threading.Lock()
@@ -133,9 +137,8 @@ class Predictions:
             job = known[key]
             with self._lock:
                 self._book.happens(what, job, moment)
-                waits = what is What.LOOK and job.start - moment > _WAITED
-                if waits and moment >= since:
-                    self._book.predict(key, moment)
+            if what is What.LOOK and job.start - moment > _WAITED and moment >= since:
+                self._predict(key, moment)
 
     def work(self) -> bool:
         """Take over what is new, and work out some expectations; is there more to do?"""
@@ -144,15 +147,29 @@ class Predictions:
                 self._book.resize(news.processors)
                 for seen in news.jobs:
                     self._take(seen, news.time)
-        for job in list(islice(self._untold, _AT_ONCE)):
-            with self._lock:
-                if not self._book.close(job):
-                    return False
-                del self._untold[job]
-                if self._book.predict(job, self._clock()) is None:
-                    self._unknown[job] = None
+        with self._lock:
+            some = list(islice(self._untold, _AT_ONCE))
+        for job in some:
+            if not self._predict(job, self._clock()):
+                return False
         self._try_again()
         return bool(self._untold)
+
+    def _predict(self, job: int, now: float) -> bool:
+        """Have the book know what is expected of a waiting job; False: too many wait before it, or
+        it waits no more. Without the lock while that is worked out: `end` may come in between."""
+        with self._lock:
+            question = self._book.ask(job, now)
+        if question is None:
+            return False
+        expected = question.expected()
+        with self._lock:
+            found = self._book.settle(question, expected)
+            if job in self._untold:
+                del self._untold[job]
+                if found is None:
+                    self._unknown[job] = None
+        return True
 
     def _try_again(self) -> None:
         """Of jobs of which nothing was known something may be known now."""
@@ -228,9 +245,20 @@ class Predictions:
         }
 
     def preview(self, asked: Asked, now: float) -> Json | None:
-        """When a job would start that was submitted now and had to wait."""
-        with self._lock:
-            return told(self._book.preview(asked, now), now)
+        """When a job would start that was submitted now and had to wait; None also where too many
+        ask at once."""
+        if not self._previewing.acquire(timeout=_PATIENCE):
+            return None
+        try:
+            with self._lock:
+                question = self._book.ask(asked, now)
+            if question is None:
+                return None
+            expected = question.expected()
+            with self._lock:
+                return told(self._book.settle(question, expected), now)
+        finally:
+            self._previewing.release()
 
     def achieved(self) -> Achieved:
         """How good the last intervals were."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from metabroker import __version__
 
 from .records import Record
+from .swf import whole
 from .write import Names, Numbers, components_comment, printable, row_of
 
 _KINDS = ("User", "Group", "Queue", "Partition")
@@ -30,9 +31,10 @@ class SwfLines:
         for comment in comments:
             self._new = False
             kind, _, value = comment.lstrip("; \t").partition(": ")
-            number, _, name = value.strip().partition(" ")
-            if kind in kinds and name and number.isdecimal():
-                kinds[kind].known[name] = int(number)
+            text, _, name = value.strip().partition(" ")
+            number = whole(text)
+            if kind in kinds and name and number is not None:
+                kinds[kind].known[name] = number
         self._clusters = clusters
 
     def lines(self, records: Iterable[Record]) -> Iterator[str]:

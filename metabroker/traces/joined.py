@@ -189,9 +189,8 @@ def _records(trace: Trace, start: int, clusters: Sequence[str]) -> Iterator[Reco
 
 def _names(trace: Trace, kind: str) -> dict[int, str]:
     told = (value.partition(" ") for value in trace.header.get(kind, ()))
-    return {
-        int(number): name.strip() for number, _, name in told if number.isdecimal() and name.strip()
-    }
+    known = ((swf.whole(number), name.strip()) for number, _, name in told)
+    return {number: name for number, name in known if number is not None and name}
 
 
 def _number(number: int, mark: str) -> str | None:

@@ -6,6 +6,11 @@ One file a day, `PBS_HOME/server_priv/accounting/YYYYMMDD`, with one line per ev
 
 The E records, which are written when a job has ended, hold all that is needed; times in them are
 Unix times. Those of PBS Professional are the same, and Torque's are read too.
+
+What a user has written (the account, the project, the job's name, resources that are text) stands
+among them: in quotes where it has spaces, but quotes within it are as they were written. So nothing
+tells a field in it from one of OpenPBS. OpenPBS writes no field twice, though: a record that has a
+field twice of those that are read here is left out.
 """
 
 from __future__ import annotations
@@ -21,10 +26,15 @@ _LINE = re.compile(r"[0-9]{2}/[0-9]{2}/[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2};[A-Za
 _ARRAY = re.compile(r"[0-9]+\[\](?:\..*)?")
 _CPUS = re.compile(r":ncpus=([0-9]{1,7})")
 _CHUNK = re.compile(r"(?:([0-9]{1,7}):)?(?:.*?:)??ncpus=([0-9]{1,7})(?::.*)?")
-_HOST = re.compile(r"[^/+]+/[^*+]+(?:\*([0-9]{1,7}))?")
+_HOST = re.compile(r"[^/+]+/[^*+]+(?:\*([0-9]{1,7}))?")  # what is between two `+`
 _SPAN = re.compile(r"(?:([0-9]{1,7}):)?(?:([0-9]{1,7}):)?([0-9]{1,12})(?:\.[0-9]+)?")
 # A value goes on until the next ` key=`: names of jobs and accounts may have spaces in them.
 _PAIR = re.compile(r"(?:^| )([A-Za-z][\w.]*)=")
+_READ = frozenset(
+    {"user", "group", "queue", "ctime", "qtime", "start", "end", "Exit_status"}
+    | {"exec_host", "exec_vnode", "resources_used.cput", "resources_used.mem"}
+    | {"Resource_List.ncpus", "Resource_List.select", "Resource_List.walltime"}
+)
 
 _KILLED = frozenset({"271", "-1", "-2", "265", "143", "137"})
 
@@ -60,9 +70,13 @@ def is_line(text: str) -> bool:
 
 
 def _pairs(text: str) -> dict[str, str]:
+    """The fields of a record. Raises WrongLine: one that is read stands there twice."""
     found = list(_PAIR.finditer(text))
     if not found:
         return {}
+    read = [match[1] for match in found if match[1] in _READ]
+    if len(read) > len(set(read)):
+        raise WrongLine("it has a field twice: a user may have written one into a name or a text")
     ends = [match.start() for match in found[1:]] + [len(text)]
     return {
         match[1]: text[match.end() : end].strip().strip('"')
@@ -134,7 +148,8 @@ def _used(pairs: Mapping[str, str]) -> int:
     if cpus:
         return cpus
     hosts = pairs.get("exec_host", "")
-    return sum(int(found[1] or 1) for found in _HOST.finditer(hosts))
+    parts = map(_HOST.fullmatch, hosts.split("+"))
+    return sum(int(found[1] or 1) for found in parts if found is not None)
 
 
 def _status(text: str) -> int:

@@ -57,6 +57,8 @@ class Records:
     skipped: dict[tuple[str, str], Skipped] = field(default_factory=dict)
     again: int = 0
     """jobs that stand in several files, and are counted once"""
+    doubts: list[str] = field(default_factory=list)
+    """files of which not all is sure to be true, and why"""
 
     def skip(self, file: str, why: str, line: int) -> None:
         """Leave a line out."""

@@ -28,6 +28,12 @@ FORMAT = (
 
 _NEEDED = ("jobid", "submit", "start", "end", "state")
 _SIZES = ("reqcpus", "alloccpus", "ncpus")
+_OF_USERS = frozenset(
+    {"jobname", "comment", "workdir", "submitline", "extra", "container"}
+    | {"stdin", "stdout", "stderr"}
+)
+"""Columns in which any text of users may be. sacct prints it as it is, also a line break and what
+looks like the next job behind it. (An account or a partition is one that Slurm knows.)"""
 
 # The words of sacct(1), JOB STATE CODES. What is not here has not ended, or not for good.
 _STATUS = {
@@ -46,7 +52,8 @@ def read(path: str | Path, records: Records, *, strict: bool = False) -> None:
     """Add the jobs of a file, plain or gzip, to `records`.
 
     Raises TraceError: the file cannot be read, or its first line does not name the columns; and
-    with `strict` for the first line that is not right. (Jobs that have not ended, or that were
+    with `strict` for the first line that is not right, and for a column in which users write what
+    they like: that may be whole jobs. (Jobs that have not ended, or that were
     cancelled before they started, are left out either way: there is nothing to replay.)
     """
     name = str(path)
@@ -56,6 +63,7 @@ def read(path: str | Path, records: Records, *, strict: bool = False) -> None:
             continue
         if not columns:
             columns = _columns(text, name, number)
+            _doubt(columns, name, number, records, strict)
             continue
         values = [value.strip() for value in text.split("|")]
         try:
@@ -85,6 +93,18 @@ def _columns(text: str, name: str, number: int) -> list[str]:
         advice = f"use sacct --parsable2 --allocations with its header: --format {FORMAT}"
         raise TraceError(name, number, message, advice)
     return columns
+
+
+def _doubt(columns: list[str], name: str, number: int, records: Records, strict: bool) -> None:
+    """Tell of a column in which whole jobs may be written."""
+    found = next((word for word in columns if word in _OF_USERS), None)
+    if found is None:
+        return
+    message = f"users can write line breaks into its column {found}, and so jobs that were none"
+    advice = f"write it without this column: sacct --format {FORMAT}"
+    if strict:
+        raise TraceError(name, number, message, advice)
+    records.doubts.append(f"{name}: {message}; {advice}")
 
 
 def _record(row: Mapping[str, str]) -> Record:

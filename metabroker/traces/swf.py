@@ -87,9 +87,9 @@ class Trace:
     def number(self, name: str) -> int | None:
         """A header's value as a number: `MaxProcs`, `MaxNodes`, ...; None if it says none."""
         for value in self.header.get(name, ()):
-            word = value.split()[0] if value.split() else ""
-            if word.isascii() and word.isdigit():
-                return int(word)
+            found = whole(value.split()[0] if value.split() else "")
+            if found is not None:
+                return found
         return None
 
     def clusters(self) -> dict[str, int]:
@@ -98,12 +98,18 @@ class Trace:
         found = {}
         for value in self.header.get("Cluster", ()):
             name, _, size = value.rpartition(" ")
-            if name and size.isascii() and size.isdigit() and int(size):
-                found[name] = int(size)
+            number = whole(size)
+            if name and number:
+                found[name] = number
         if found:
             return found
         total = self.number("MaxProcs") or self.number("MaxNodes")
         return {} if not total else {"all": total}
+
+
+def whole(text: str) -> int | None:
+    """A number of a header, from 0 on; None: it is none, or larger than a log's numbers are."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 
 _WHOLE = frozenset({0, 4, 7, 10, 11, 12, 13, 14, 15, 16})
@@ -175,10 +181,10 @@ def _header(trace: Trace, text: str) -> str:
         trace.header.setdefault(name, []).append(value)
         return ""
     job, _, parts = value.partition(" ")
-    found = _parts(trace, parts.strip())
-    if found is None or not (job.isascii() and job.isdigit()):
+    number, found = whole(job), _parts(trace, parts.strip())
+    if found is None or number is None:
         return "a comment `Components` is not JOB SIZE,SIZE,... or SIZE@PARTITION,..."
-    trace.parts[int(job)] = found
+    trace.parts[number] = found
     return ""
 
 

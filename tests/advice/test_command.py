@@ -143,9 +143,12 @@ def test_the_output_of_sacct(call: Any, tmp_path: Path) -> None:
     ]
     (tmp_path / "jobs.txt").write_text("\n".join([head, *rows]))
     args = ("--from", "jobs.txt", "--clusters", "delft=8", "--processes", "1", "--json")
-    code, out, _ = call(*args)
-    assert code == 0 and json.loads(out)["log"]["clusters"] == {"delft": 8}
+    code, out, err = call(*args)
+    assert code == 0 and json.loads(out)["log"]["clusters"] == {"delft": 8} and not err
     assert json.loads(out)["advice"][0]["set"] is None
+    (tmp_path / "jobs.txt").write_text("\n".join([head, *rows]).replace("User", "JobName"))
+    code, _, err = call(*args)
+    assert code == 0 and "jobs.txt: users can write line breaks into its column jobname" in err
 
 
 def test_the_history_of_the_broker(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,6 +207,16 @@ def test_wrong_use_is_told_in_one_line(
     code, out, err = call(*args)
     assert (code, out) == (2, "") and err.startswith("metabroker: ") and err.count("\n") == 1
     assert told in err and "; " in err
+
+
+def test_a_log_in_milliseconds_is_refused(call: Any, tmp_path: Path) -> None:
+    """Of each of its two million weeks samples were drawn: 21 GiB."""
+    jobs = [line(n, n and 1_740_826_600_000 + n * DAY * 1000, 4, 9, 1) for n in range(200)]
+    file = swf(tmp_path / "site.swf", ["; MaxProcs: 64", *jobs])
+    code, out, err = call("--from", file, "--processes", "1")
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert f"{file}: its job 199 is submitted 2906" in err and "weeks after its job 0" in err
+    assert "a log's times are in seconds: correct them" in err
 
 
 def test_a_log_that_is_in_the_place_of_what_is_written_is_not_emptied(

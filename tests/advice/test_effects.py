@@ -120,6 +120,7 @@ def line(number: int, submit: int, size: int, run: int, user: int) -> str:
 def test_a_log_s_partitions_are_the_clusters_of_their_names(tmp_path: Path) -> None:
     """Numbered as they come in the log, and not as the clusters."""
     header = ["; Partition: 1 leiden", "; Partition: 2 delft", "; Partition: 3 scratch"]
+    header += ["; Partition: ² leiden", f"; Partition: {'9' * 5000} delft"]  # no numbers
     jobs = [(1, 8), (2, 100), (1, 16), (2, 128), (3, 1)]
     lines = [" ".join([*line(n, n, size, 100, 1).split()[:15], str(partition), "-1", "-1"])
              for n, (partition, size) in enumerate(jobs, 1)]  # fmt: skip

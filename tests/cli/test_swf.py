@@ -93,6 +93,15 @@ def test_a_wrong_line_is_an_error_if_asked(run: Run) -> None:
     assert "sacct.txt:11: its submit is not a time; " in done.stderr
 
 
+def test_what_may_not_be_true_is_told(run: Run, folder: Path) -> None:
+    row = "1|run|1740823000|1740823100|1740823200|COMPLETED|4"
+    (folder / "jobs.txt").write_text(f"JobID|JobName|Submit|Start|End|State|ReqCPUS\n{row}\n")
+    done = run("history", "--swf", "--from", "jobs.txt")
+    assert done.returncode == 0 and len(done.stderr.splitlines()) == 1
+    assert "jobs.txt: users can write line breaks into its column jobname" in done.stderr
+    assert run("history", "--swf", "--from", "jobs.txt", "--strict").returncode == 2
+
+
 def test_options_that_do_not_go_together(run: Run) -> None:
     for words in (
         ["--from", "x"],

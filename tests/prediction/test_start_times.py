@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.policy import Request
-from metabroker.prediction import Asked, StartTimes, start_times
+from metabroker.policy import Request, make_planner
+from metabroker.prediction import Asked, StartTimes, forward, start_times
 from metabroker.prediction.conformal import LEAST
 from metabroker.prediction.forward import Ahead, expected_waits
 from metabroker.prediction.run_times import RunTimes
@@ -64,9 +64,9 @@ def test_behind_very_many_jobs_nothing_is_told(monkeypatch: pytest.MonkeyPatch) 
         times.submitted(key, ALL, now)
     told = [times.predict(key, now) is not None for key in range(1000, 1005)]
     assert told == [True] * 4 + [False]
-    assert not times.close(1004) and times.preview(ALL, now) is None
+    assert times.ask(1004, now) is None and times.preview(ALL, now) is None
     times.left(1000)
-    assert times.close(1004) and times.predict(1004, now) is not None
+    assert times.ask(1004, now) is not None and times.predict(1004, now) is not None
 
 
 def test_who_waits_beyond_its_interval_is_counted_before_it_starts() -> None:
@@ -143,3 +143,80 @@ def test_a_co_allocated_job_waits_for_all_its_clusters() -> None:
     ]
     both = Ahead(3, Request((4, 4)), 100.0, [10.0])
     assert set(expected_waits((4, 4), running, [both])) == {70.0}
+
+
+def behind_a_wide_job(running: int) -> tuple[list[Ahead], list[Ahead]]:
+    """So many jobs of one processor run, each of which ends at a moment of its own; a job on all
+    of them waits, and one more."""
+    ends = (3600.0 + 60 * number for number in range(running))
+    jobs = [Ahead(key, Request((1,), (0,)), 2 * end, [end]) for key, end in enumerate(ends)]
+    wide = Ahead(running, Request((running,)), 3600.0, [1800.0])
+    return jobs, [wide, Ahead(running + 1, Request((1,)), 1e6, [1e6])]
+
+
+def looks(running: int, monkeypatch: pytest.MonkeyPatch) -> tuple[int, float]:
+    """How often the last job is looked for room for, and how long it waits."""
+    found = 0
+
+    def counting(name: str, processors: tuple[int, ...]) -> object:
+        planner = make_planner(name, processors)
+        run = planner.run
+
+        def counted(now: float) -> object:
+            nonlocal found
+            found += 1
+            return run(now)
+
+        planner.run = counted  # type: ignore[assignment, method-assign]
+        return planner
+
+    with monkeypatch.context() as patch:
+        patch.setattr(forward, "make_planner", counting)
+        patch.setattr(forward, "TIMES", 1)
+        (wait,) = expected_waits((running,), *behind_a_wide_job(running))
+    return found, wait
+
+
+def test_behind_a_wide_job_not_all_that_runs_is_looked_at_at_each_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The work grew with the square of the running jobs."""
+    assert looks(1500, monkeypatch)[0] < 200
+
+
+def test_ends_that_are_taken_together_delay_a_start_by_a_tenth_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    true = 3600.0 + 60 * 199 + 1800
+    few, wait = looks(200, monkeypatch)
+    assert few > 100 and true <= wait < 1.01 * true, "of few jobs each end counts"
+    monkeypatch.setattr(forward, "_STEP", 1.0)
+    coarse, wait = looks(200, monkeypatch)
+    assert coarse < 60 and true <= wait < 1.1 * (true + 300)
+
+
+def test_what_is_worked_out_is_of_the_moment_at_which_it_was_asked() -> None:
+    times = StartTimes((4,))
+    now = play(times, LEAST + 20)
+    times.submitted(1000, ALL, now)
+    question = times.ask(1000, now)
+    assert question is not None
+    at_once = question.expected()
+    times.ended(LEAST + 20, now + 1)
+    times.submitted(1001, ALL, now + 1)
+    times.resize((9,))
+    assert question.expected() == at_once
+    found = times.settle(question, at_once)
+    assert found is not None and times.now(1000, now + 1) == found
+
+
+def test_a_job_that_leaves_while_its_start_is_worked_out_teaches_nothing() -> None:
+    times = StartTimes((4,))
+    now = play(times, LEAST + 20)
+    times.submitted(1000, ALL, now)
+    question, told = times.ask(1000, now), times.achieved()
+    assert question is not None
+    times.left(1000)
+    assert times.settle(question, question.expected()) is None
+    times.started(1000, (0,), (4,), now + 1)
+    assert times.achieved() == told and times.ask(1000, now + 1) is None

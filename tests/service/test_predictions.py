@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from metabroker.broker.tokens import Ref
 from metabroker.daemon.learning import Learning
 from metabroker.daemon.sharing.places import places
 from metabroker.policy import Request
-from metabroker.prediction import conformal
+from metabroker.prediction import Asked, conformal, start_times
+from metabroker.prediction.forward import expected_waits
 from metabroker.service import predictions, queries, reasons
 from metabroker.service.predictions import Predictions
 from metabroker.store import Store
@@ -210,6 +212,47 @@ def test_what_is_not_known_is_tried_again(
     while known.work():
         pass
     assert place(known, 201) is not None
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
+    """It happens each time that an expectation is worked out."""
+
+    def slow(*given: Any) -> list[float]:
+        happens()
+        return expected_waits(*given)
+
+    monkeypatch.setattr(start_times, "expected_waits", slow)
+
+
+def test_nobody_who_asks_waits_for_what_is_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`queue`, `show`, `status`, dry runs and the page need the lock."""
+    known, locked = Predictions(Clock()), list[bool]()
+    meanwhile(monkeypatch, lambda: locked.append(known._lock.locked()))
+    known.learn(HISTORY, NAMES, [64, 32])
+    learned = len(locked)
+    write(known, job(200, JobState.RUNNING, start_time=20_000.0), job(201, JobState.QUEUED))
+    worked = len(locked)
+    assert known.preview(Asked(Request((64,)), 3600.0, "anna"), Clock.now) is not None
+    assert 0 < learned < worked < len(locked) and not any(locked)
+
+
+def test_it_may_end_while_something_is_worked_out(
+    known: Predictions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile(monkeypatch, known.end)
+    write(known, job(200, JobState.RUNNING, start_time=20_000.0), job(201, JobState.QUEUED))
+    assert place(known, 201) is None and not known.work() and not known._unknown
+
+
+def test_dry_runs_are_worked_out_one_at_a_time(
+    known: Predictions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, others = Asked(Request((64,)), 3600.0, "anna"), list[Any]()
+    monkeypatch.setattr(predictions, "_PATIENCE", 0.01)
+    write(known, job(200, JobState.RUNNING, start_time=20_000.0))
+    meanwhile(monkeypatch, lambda: others.append(known.preview(asked, Clock.now)))
+    assert known.preview(asked, Clock.now) is not None and others == [None]
+    assert known.preview(asked, Clock.now) is not None, "and the next ones are told"
 
 
 def test_rows_of_clusters_that_are_gone_teach_nothing() -> None:

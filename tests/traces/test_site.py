@@ -83,6 +83,26 @@ def test_columns_of_sacct_in_any_order_and_with_usual_times(tmp_path: Path) -> N
     assert job.start == 1751364000  # 10:00 UTC
 
 
+@pytest.mark.parametrize("column", ["JobName", "Comment", "WorkDir", "SubmitLine"])
+def test_a_column_of_sacct_that_may_hold_whole_jobs_is_told(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "out"
+    path.write_text(
+        f"JobID|{column}|User|Submit|Start|End|State|ReqCPUS\n"
+        "1|a\n"  # what follows is of its user, who ends with a line break
+        "77|x|root|1|2|1740823000|COMPLETED|99999999\n"
+        "|alice|1740823000|1740823100|1740823200|COMPLETED|4\n"
+    )
+    (doubt,) = site.read([path]).doubts
+    assert doubt.startswith(f"{path}: users can write line breaks into its column {column.lower()}")
+    assert "write it without this column: sacct --format JobID,User," in doubt
+    with pytest.raises(TraceError, match="out:1: users can write line breaks into its column"):
+        site.read([path], strict=True)
+
+
+def test_the_columns_that_are_documented_leave_no_doubt() -> None:
+    assert not site.read([SACCT]).doubts
+
+
 @pytest.mark.parametrize("column", ["JobID", "Submit", "State"])
 def test_a_column_of_sacct_that_is_missing(tmp_path: Path, column: str) -> None:
     path = tmp_path / "out"
@@ -107,6 +127,73 @@ def test_pbs() -> None:
     }
     with pytest.raises(TraceError, match=r"20250301:10: it is not a line of an accounting file"):
         site.read([PBS], strict=True)
+
+
+RECORD = (
+    "03/01/2025 10:00:00;E;1.pbs;user=alice group=staff {account}project={project} jobname=run "
+    "queue=workq ctime=1740823000 qtime=1740823000 etime=1740823000 start=1740823060 "
+    "exec_host=n1/0*4 exec_vnode=(n1:ncpus=4) Resource_List.ncpus=4 "
+    "Resource_List.select=1:ncpus=4 {software}session=7 end=1740826660 Exit_status=0 "
+    "resources_used.cput=01:00:00 resources_used.mem=100kb run_count=1\n"
+)
+PLAIN = {"account": "", "project": "_pbs_project_default", "software": ""}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"account": 'account="x user=root" '},
+        {"account": 'account="x" user=root y="" '},
+        {"project": '"x ctime=1"'},
+        {"software": 'Resource_List.software="a ctime=1 start=2" '},
+        {"software": 'Resource_List.software="a Resource_List.ncpus=99999999" '},
+        {"software": "Resource_List.software='a\" exec_vnode=(x:ncpus=9999999)' "},
+        # Quotes that are not OpenPBS's own, around all that it has written between them.
+        {
+            "project": '"x',
+            "software": "Resource_List.software='a\" ctime=1 start=2 exec_host=n/0' ",
+        },
+    ],
+)
+def test_what_a_user_has_written_is_not_taken_for_a_field_of_openpbs(
+    tmp_path: Path, written: dict[str, str]
+) -> None:
+    path = tmp_path / "20250301"
+    path.write_text(RECORD.format_map(PLAIN) + RECORD.format_map(PLAIN | written))
+    records = site.read([path])
+    (job,) = records.jobs
+    assert (job.user, job.submit, job.processors, job.used_processors) == (
+        "alice", 1740823000, 4, 4,
+    )  # fmt: skip
+    assert reasons(records) == {
+        "it has a field twice: a user may have written one into a name or a text": (1, 2)
+    }
+    with pytest.raises(TraceError, match="20250301:2: it has a field twice"):
+        site.read([path], strict=True)
+
+
+def test_spaces_and_quotes_in_what_a_user_has_written_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "20250301"
+    words = {"account": 'account="a b=c" ', "software": "Resource_List.software='of \"x\" y' "}
+    path.write_text(RECORD.format_map(PLAIN | words))
+    (job,) = site.read([path], strict=True).jobs
+    assert (job.user, job.processors, job.run, job.queue) == ("alice", 4, 3600, "workq")
+
+
+def test_processors_by_their_hosts(tmp_path: Path) -> None:
+    path = tmp_path / "20250301"
+    text = RECORD.format_map(PLAIN).replace("exec_vnode=(n1:ncpus=4) ", "")
+    path.write_text(text.replace("n1/0*4", "n1/0*4+n2/1+n3/2*2+/+n4"))
+    (job,) = site.read([path]).jobs
+    assert job.used_processors == 7
+
+
+def test_hosts_are_read_in_one_pass(tmp_path: Path) -> None:
+    """A long text without a slash took a time that grew with its square: minutes for this one."""
+    path = tmp_path / "20250301"
+    text = RECORD.format_map(PLAIN).replace("exec_vnode=(n1:ncpus=4) ", "")
+    path.write_text(text.replace("n1/0*4", "n" * 400_000))
+    assert len(site.read([path]).jobs) == 1
 
 
 def test_several_days_plain_and_packed_with_jobs_in_both(tmp_path: Path) -> None:

@@ -43,6 +43,18 @@ def test_header_and_jobs(tmp_path: Path) -> None:
     assert not trace.skipped
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "٣", "-1"])
+def test_numbers_of_the_header_that_are_none(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "log.swf"
+    head = f"; MaxProcs: {number}\n; MaxNodes: 16\n; UnixStartTime: {number}\n"
+    path.write_text(f"{head}; Cluster: a {number}\n; Components: {number} 1,2\n{line()}\n")
+    trace = read(path)
+    assert trace.number("MaxProcs") is None and trace.number("UnixStartTime") is None
+    assert trace.clusters() == {"all": 16} and not trace.parts
+    (why,) = trace.skipped
+    assert why.startswith("a comment `Components` is not")
+
+
 def test_gzip_is_read_whatever_its_name(tmp_path: Path) -> None:
     path = tmp_path / "log.swf"
     path.write_bytes(gzip.compress((HEADER + line()).encode()))

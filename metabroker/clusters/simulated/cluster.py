@@ -24,6 +24,7 @@ from .model import CAUSES, State
 
 _PATIENCE = 250  # ticks that `clean` waits for a job to end before it says "not yet"
 RUN_TIME = "METABROKER_RUN_TIME"
+_MOST_DIGITS = 9  # of it; of anything else it is as if it were not there
 
 
 class SimulatedCluster(GatedCluster):
@@ -87,14 +88,15 @@ class SimulatedCluster(GatedCluster):
         """Stop looking; running processes go on."""
         self._controller.close()
 
-    @staticmethod
-    def _extra(request: ComponentRequest) -> dict[str, object]:
+    def _extra(self, request: ComponentRequest) -> dict[str, object]:
         asked = request.environment.get(RUN_TIME, "")
+        told = asked.isascii() and asked.isdigit() and len(asked) <= _MOST_DIGITS
         return {
             "gate": request.gate,
+            "folder": self._controller.folder,
             "chdir": request.chdir,
             "output": request.output,
             "error": request.error,
             "patience": request.barrier_seconds,
-            "run_time": float(asked) if asked.isdigit() else float(request.seconds),
+            "run_time": float(asked) if told else float(request.seconds),
         }

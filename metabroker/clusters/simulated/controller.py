@@ -58,7 +58,9 @@ class Controller:
         self._actors: dict[int, Actor] = {}
         self._closed = False
         self._inherited: frozenset[int] = frozenset()
-        self._folder = options.state.with_suffix(".jobs")
+        self.folder = f"{options.state.name}.jobs"
+        """Where scripts are, beside the state: its whole name, since another cluster's may differ
+        from it in what is behind the last point alone."""
         self._load()
         self._thread = threading.Thread(target=self._live, name=f"{options.name}-sim", daemon=True)
         self._thread.start()
@@ -182,7 +184,9 @@ class Controller:
 
     def script(self, job: SimulatedJob) -> Path:
         """The script that its process runs."""
-        return self._folder / f"{job.id}.sh"
+        state = self._options.state
+        before = state.with_suffix(".jobs").name  # of a job that an older release has taken
+        return state.with_name(job.extra.get("folder", before)) / f"{job.id}.sh"
 
     def _load(self) -> None:
         self._options.state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -203,6 +207,6 @@ class Controller:
 
     def save(self) -> None:
         """Write the model down."""
-        temporary = self._options.state.with_suffix(".new")
+        temporary = self._options.state.with_name(f"{self._options.state.name}.new")
         temporary.write_text(json.dumps(self.model.to_json()))
         os.replace(temporary, self._options.state)

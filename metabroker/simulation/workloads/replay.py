@@ -8,7 +8,7 @@ from functools import cached_property
 
 from metabroker.policy import Request
 from metabroker.simulation.job import SimJob
-from metabroker.traces.swf import Parts, SwfJob, Trace
+from metabroker.traces.swf import Parts, SwfJob, Trace, whole
 
 Shape = tuple[tuple[int, ...], tuple[int, ...] | None]
 """Processors of each component; their clusters, or None for an unordered request."""
@@ -106,8 +106,9 @@ class Replay:
     def _by_number(self) -> dict[int, int]:
         """The clusters of this name, by the numbers that the log's header gives them."""
         told = (value.partition(" ") for value in self.trace.header.get("Partition", ()))
+        known = ((whole(number), name.strip()) for number, _, name in told)
         return {
-            int(number): self.names.index(name.strip())
-            for number, _, name in told
-            if number.isdigit() and name.strip() in self.names
+            number: self.names.index(name)
+            for number, name in known
+            if number is not None and name in self.names
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import subprocess
 import sys
@@ -229,6 +230,17 @@ def test_a_gate_that_vanishes_does_not_disturb_other_jobs(tmp_path: Path, made: 
         eventually(lambda it=it: look(cluster).jobs[it.token].state is NativeState.ENDED)  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("words", ["²", "9" * 400, "soon"])
+def test_a_run_time_that_is_none_is_that_of_its_limit(
+    tmp_path: Path, made: Made, words: str
+) -> None:
+    """Its user wrote it: the cluster must not fail of it."""
+    cluster = made(run=False)
+    do(cluster.submit(order(tmp_path, environment={"METABROKER_RUN_TIME": words})))
+    (job,) = cluster._controller.model.jobs.values()
+    assert job.extra["run_time"] == order(tmp_path).seconds
+
+
 def test_options_of_its_own_it_has_none(made: Made) -> None:
     assert made().check_native(("--mem=1G",)) == "lab is simulated and has no native options"
 
@@ -265,6 +277,39 @@ def test_what_waits_at_the_barrier_waits_on(tmp_path: Path, made: Made, run: boo
     cluster.arm(it.gate)
     cluster.open(it.gate, it.peers)
     eventually(lambda: marks(cluster, it).exit_code == 0)
+
+
+def test_clusters_may_differ_in_what_is_behind_the_point_of_their_states(
+    tmp_path: Path, made: Made
+) -> None:
+    """The scripts of `sim.leiden` were written over those of `sim.delft`."""
+    folder, script = tmp_path / "state", b"#!/bin/sh\nuntil [ -e go ]; do sleep 0.02; done\n"
+    for number, name in enumerate(("sim.delft", "sim.leiden"), 1):
+        cluster = made(name=name[4:], state=folder / name)
+        do(cluster.submit(order(tmp_path, number, script=script)))
+    (tmp_path / "go").write_text("")
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {
+        "sim.delft.jobs", "sim.leiden.jobs",
+    }  # fmt: skip
+
+
+def test_a_job_that_an_older_release_has_taken_still_finds_its_script(
+    tmp_path: Path, made: Made
+) -> None:
+    cluster = made()
+    do(cluster.reserve(ReserveRequest(token(2), 16, 600)))
+    it = order(tmp_path, script=b"#!/bin/sh\nexit 3\n")
+    do(cluster.submit(it))
+    cluster.close()
+    state = made.options.state
+    kept = json.loads(state.read_text())
+    (job,) = kept["jobs"]
+    del job["extra"]["folder"]
+    state.write_text(json.dumps(kept))
+    state.with_name("lab.simulated.jobs").rename(state.with_name("lab.jobs"))
+    cluster = made()
+    clean(cluster, CleanRequest(token(2)))
+    eventually(lambda: marks(cluster, it).exit_code == 3)
 
 
 DAEMON = """

@@ -245,7 +245,7 @@ def _chunks(job: Record) -> dict[str, Any]:
     asked, cpus = job.asked("nodes") or "", job.cpus_per_task
     memory = int(job.json["shape"].get("memory_per_cpu") or 0)
     more = f":mem={memory * cpus}mb" if memory else ""
-    if not asked.isdigit() or job.tasks % int(asked):
+    if not (asked.isascii() and asked.isdigit()) or job.tasks % int(asked):
         select = f"{job.tasks}:ncpus={cpus}{more}"
         return {"nodect": job.tasks, "place": "free", "select": select}
     ranks = job.tasks // int(asked)

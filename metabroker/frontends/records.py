@@ -264,10 +264,10 @@ def user_names(text: str) -> list[str]:
 
     found = []
     for word in filter(None, text.split(",")):
-        if word.isdigit():
+        if word.isascii() and word.isdigit():
             try:
-                word = pwd.getpwuid(int(word)).pw_name
-            except KeyError:
+                word = pwd.getpwuid(int(word[:20])).pw_name
+            except (KeyError, OverflowError):
                 continue
         found.append(word)
     return found

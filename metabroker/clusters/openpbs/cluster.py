@@ -105,11 +105,12 @@ class OpenPBSCluster(GatedCluster):
         )
         more += yield from self._clock.look(now, answers=True)
         ours = self._who.operator or self._who.user
-        others = [r for r in found.reservations if not is_ours(r, ours, self._prefix)]
-        self._own.seen(poll, (r for r in found.reservations if r not in others))
-        comparing = self._announced.look(
-            now + self._clock.known, {r.id: r.end_time for r in others}, reservations.is_there
-        )
+        own = [r for r in found.reservations if is_ours(r, ours, self._prefix)]
+        ids = {r.id for r in own}
+        others = {r.id: r.end_time for r in found.reservations if r.id not in ids}
+        self._own.seen(poll, own)
+        ends = now + self._clock.known, others, found.reserved
+        comparing = self._announced.look(*ends, is_there=reservations.is_there)
         more += yield from answered(comparing)
         if verified is not None:
             found = replace(found, jobs=_of_owners(found.jobs, self._prefix, self._who, verified))
@@ -126,7 +127,7 @@ class OpenPBSCluster(GatedCluster):
             waiting=self._queue.waiting,
             ours=self._queue.ours,
         )
-        kept = frozenset((r.id, r.end_time) for r in found.reservations if r not in others)
+        kept = frozenset((r.id, r.end_time) for r in own)
         asked, lines = yield from self._lines.look(now, self._clock.known, kept)
         more += asked
         found = replace(found, lines=lines)

@@ -89,7 +89,13 @@ class Doubts:
             return not weak
         if owner != listed.owner:
             return False
-        return not weak or owner != self.own or before is None or before.found == listed
+        return not weak or before is None or before.found == listed
+
+    def is_news(self, listed: PbsReservation) -> bool:
+        """Whether it is not as it was read last."""
+        with self._lock:
+            before = self._readings.get(listed.id)
+        return before is None or before.found != listed
 
     def turn(
         self, doubtful: Iterable[str], asked: Collection[str], token: str | None = None
@@ -102,9 +108,10 @@ class Doubts:
         asked for at most; then those that were read longest ago.
         """
         most = MOST if token is None else MOST_OF_TOKEN
-        part = most // 2 if token is None else most
+        part = most // 3
         with self._lock:
-            forgers, own, unread, others = self._sorted(doubtful, token)
+            of_look = dict.fromkeys([*doubtful, *asked])
+            forgers, own, unread, others = self._sorted(of_look, token)
         if len(forgers) > part or (token is not None and len(own) + len(unread) <= _AT_ONCE):
             forgers = []
         left = min(_AT_ONCE, most - len(asked))

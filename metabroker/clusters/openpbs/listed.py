@@ -94,6 +94,11 @@ def each(text: str, mark: str, asked: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def heads(text: str) -> set[str]:
+    """The ids of all that a listing looks as if it showed."""
+    return {line.removeprefix(_HEAD) for line in text.split("\n") if line.startswith(_HEAD)}
+
+
 def holds_others(shown: str) -> bool:
     """Whether what is shown of one alone holds what looks like another."""
     return f"\n{_HEAD}" in shown
@@ -109,8 +114,8 @@ def without(
     One is left where it is if it has changed since, or if it is not certain that it is its own
     block, and the whole of it: it stands there once, and the next one's head follows.
     """
-    heads = {line.removeprefix(_HEAD) for line in text.split("\n") if line.startswith(_HEAD)}
-    left = [identity for identity in order if identity in heads]
+    there = heads(text)
+    left = [identity for identity in order if identity in there]
     daring = False
     for identity, block in shown.items():
         if identity not in left or not block:

@@ -22,18 +22,18 @@ class Listing:
         self._order = known
         self._text = text
         self._doubts = doubts
+        self._in_it: dict[str, str] = {}  # what is shown alone of those that are still in the text
         self._weak = False
         self._there: set[str] | None = None
         self._certain: list[PbsReservation] = []
         self._judge()
 
-    def has_new_ones(self) -> bool:
-        """Whether it shows what may be the broker's own, and was not known to be."""
-        doubts = self._doubts
-        return any(r.owner == doubts.own and doubts.owner(r.id) is None for r in self._certain)
+    def tells_news(self) -> bool:
+        """Whether it shows what it did not before."""
+        return any(map(self._doubts.is_news, self._certain))
 
     def are_there(self, ids: Collection[str]) -> None:
-        """These still were after it was asked for."""
+        """These still were after it was asked for: of others it may be somebody's word."""
         self._there = set(ids)
         self._judge()
 
@@ -51,8 +51,14 @@ class Listing:
             self._doubts.read(identity, found)
             if listed.holds_others(text):
                 self._doubts.forges(identity)
-        self._text, self._order, weak = listed.without(self._text, shown, self._order)
-        self._weak = self._weak or weak
+        self._in_it |= shown
+        before: Sequence[str] = ()
+        while len(before) != len(self._order):  # one may stand in another one's text
+            before = self._order
+            self._text, self._order, weak = listed.without(self._text, self._in_it, before)
+            self._weak = self._weak or weak
+            left = set(self._order)
+            self._in_it = {each: text for each, text in self._in_it.items() if each in left}
         self._judge()
 
     def ends(self) -> tuple[list[PbsReservation], list[str]]:
@@ -66,6 +72,7 @@ class Listing:
     def _judge(self) -> None:
         left = {identity for identity in self._known if identity not in self.alone}
         certain, doubtful = listed.reservations(self._text, left)
+        doubtful += left.difference(listed.heads(self._text))  # it may be cut off
         if self._there is not None:
             certain = [each for each in certain if each.id in self._there]
             doubtful = [identity for identity in doubtful if identity in self._there]

@@ -83,10 +83,10 @@ def look(
     if found:
         count += 1
         jobs = yield from _jobs(found, history=known.history)
-    shown, listings = yield from reservations.look(doubts or Doubts(who.owner))
+    seen = yield from reservations.look(doubts or Doubts(who.owner))
     nodes, asked = yield from _nodes()
-    count += asked - 1 + listings - 1
-    return PbsPoll(taken_at, nodes, jobs, shown, version, count)
+    count += asked - 1 + seen.asked - 1
+    return PbsPoll(taken_at, nodes, jobs, seen.found, version, count, reserved=seen.known)
 
 
 def waiting_in(queue: str | None) -> Operation[list[str]]:

@@ -18,9 +18,9 @@ from .listing import Listing
 from .parsing import PbsReservation
 
 
-class _Seen(NamedTuple):
-    """The ids of all; what is known of them; of whose ids nobody knows the owner; and how many
-    connections that took."""
+class Seen(NamedTuple):
+    """The ids of all, `known`; what is `found` of them; those of which nobody knows the owner; and
+    how many connections that took."""
 
     known: Sequence[str]
     found: list[PbsReservation]
@@ -28,9 +28,8 @@ class _Seen(NamedTuple):
     asked: int
 
 
-def look(doubts: Doubts) -> Operation[tuple[list[PbsReservation], int]]:
-    """All reservations, and how many connections that took. Of those that are not certain some
-    may be as they were read before.
+def look(doubts: Doubts) -> Operation[Seen]:
+    """All reservations. Of those that are not certain some may be as they were read before.
 
     Raises:
         UnknownOutcome: one that may be the broker's own has never been read; a later look may.
@@ -42,7 +41,7 @@ def look(doubts: Doubts) -> Operation[tuple[list[PbsReservation], int]]:
             f"pbs_rstat: {len(awaited)} reservations are not known yet: one holds what looks like "
             "others in its name or a resource; they are asked for one by one, some at each look"
         )
-    return seen.found, seen.asked
+    return seen
 
 
 def of_token(token: str, doubts: Doubts) -> Operation[list[PbsReservation]]:
@@ -68,23 +67,23 @@ def is_there(identity: str) -> Operation[bool]:
     return (yield from one(identity)) is not None
 
 
-def _all(doubts: Doubts, token: str | None = None) -> Operation[_Seen]:
+def _all(doubts: Doubts, token: str | None = None) -> Operation[Seen]:
     """The ids come first: one that is deleted in between is gone, whoever writes of it."""
     begun = doubts.begin()
     known = yield from _ids()
     doubts.only(set(known), begun)
     if not known:
-        return _Seen([], [], [], 1)
+        return Seen([], [], [], 1)
     listing = Listing(known, (yield from _shown(commands.list_reservations())).stdout, doubts)
     asked = 2
-    if listing.has_new_ones():
-        # It may be somebody's word for one that was there, and has gone since.
-        listing.are_there((yield from _ids()))
-        asked += 1
     while turn := doubts.turn(listing.doubtful, listing.alone, token):
         listing.read((yield from _one_by_one(turn)))
+    if listing.tells_news():
+        # It may be somebody's word for one that was there, and had gone when it was asked for.
+        listing.are_there((yield from _ids()))
+        asked += 1
     found, unread = listing.ends()
-    return _Seen(known, found, unread, asked + len(listing.alone))
+    return Seen(known, found, unread, asked + len(listing.alone))
 
 
 def _ids() -> Operation[list[str]]:

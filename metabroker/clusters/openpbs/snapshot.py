@@ -8,7 +8,7 @@ whole nodes, only those of vnodes that have nothing of anybody on them are idle.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from metabroker.broker.observation import (
@@ -62,6 +62,7 @@ class PbsPoll:
     ours: frozenset[str] = frozenset()  # ids of our jobs that were seen since those were asked for
     lines: Sequence[QueueLine] | None = None  # anybody's jobs, if asked for in this very look
     offset: float = 0.0
+    reserved: Sequence[str] = ()  # ids of all reservations, also of those that cannot be read
 
     @property
     def there(self) -> float:
@@ -100,19 +101,20 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
     places = {number: place for place, number in enumerate(look.waiting, 1)}
     jobs = named(look.jobs, who.user, prefix)
     mine = [r for r in look.reservations if is_ours(r, who.user, prefix)]
+    own = {r.id for r in mine}
     ours = _held(look.jobs, usable, who.user, prefix)
     later = []
-    for reservation in sorted(look.reservations, key=lambda r: r not in mine):
+    for reservation in sorted(look.reservations, key=lambda r: r.id not in own):
         if not holds(reservation.state):
             continue
         far = reservation.start_time > look.there + SOON
         begins = not has_begun(reservation.state)  # also over what jobs of ours hold till then
-        if far or (reservation not in mine and (begins or _maintains(reservation))):
+        if far or (reservation.id not in own and (begins or _maintains(reservation))):
             later.append(reservation)
         if far:
             continue
         kept = _kept(reservation, usable, idle, whole)
-        if reservation in mine:
+        if reservation.id in own:
             # Its job is inside it.
             ours[reservation.name] = max(ours.get(reservation.name, 0), kept)
     return Snapshot(
@@ -133,8 +135,8 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
             )
             for r in mine
         },
-        coming=_coming(later, mine, usable, idle, whole, look.there + SOON),
-        reserved=_reserved((r for r in later if r not in mine), usable, whole, look.there + SOON),
+        coming=_coming(later, own, usable, idle, whole, look.there + SOON),
+        reserved=_reserved((r for r in later if r.id not in own), usable, whole, look.there + SOON),
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
@@ -249,7 +251,7 @@ def _maintains(reservation: PbsReservation) -> bool:
 
 def _coming(
     reservations: Iterable[PbsReservation],
-    mine: Sequence[PbsReservation],
+    own: Collection[str],
     usable: Mapping[str, PbsNode],
     idle: Mapping[str, int],
     whole: bool,
@@ -261,7 +263,7 @@ def _coming(
     room, left = {name: node.total for name, node in usable.items()}, dict(idle)
     return tuple(
         Coming(
-            reservation.name if reservation in mine else reservation.id,
+            reservation.name if reservation.id in own else reservation.id,
             reservation.start_time,
             reservation.end_time,
             processors=_kept(reservation, usable, room, whole),

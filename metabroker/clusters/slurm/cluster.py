@@ -86,7 +86,9 @@ class SlurmCluster(GatedCluster):
         self._there = now + self._clock.known
         others = [r for r in found.reservations if not r.name.startswith(self._prefix)]
         until = {r.name: r.end_time for r in others}
-        comparing = self._announced.look(now + self._clock.known, until, operations.has_reservation)
+        comparing = self._announced.look(
+            now + self._clock.known, until, is_there=operations.has_reservation
+        )
         more += yield from answered(comparing)
         nodes = in_partition(found.nodes, self._who.partition)
         if not nodes:

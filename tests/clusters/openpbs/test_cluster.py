@@ -123,6 +123,15 @@ def test_a_reservation_of_others_that_a_listing_leaves_out_is_asked_for() -> Non
     assert drive(it.observe(NOW + 3), [said(), said(), FREE], Told()).commands == 3
 
 
+def test_a_reservation_of_others_that_nobody_can_read_any_more_is_there() -> None:
+    """Who makes it so takes no look from the broker."""
+    it, theirs = cluster(), shown(owner="mallory")
+    drive(it.observe(NOW), [CONF, VERSION, said(), said(), theirs, FREE], Told())
+    twice = said(theirs.stdout.replace("Reserve_Name = ", "Reserve_Name = x\nReserve_Name = "))
+    for later in (1, 2):
+        drive(it.observe(NOW + later), [said(), twice, FREE], Told())
+
+
 def test_a_reservation_of_others_that_is_over_is_not_asked_for() -> None:
     it, theirs = cluster(), shown(owner="mallory")
     drive(it.observe(NOW), [CONF, VERSION, said(), said(), theirs, FREE], Told())

@@ -240,3 +240,58 @@ def test_the_mark_is_none_of_the_arguments_which_anybody_can_see() -> None:
     marks = [asked.stdin.decode().strip() for asked in seen if asked.argv[0] == "sh"]
     assert all(len(mark) == 16 for mark in marks) and len(set(marks)) == len(marks) == 3
     assert not any(mark in word for mark in marks for asked in seen for word in asked.argv)
+
+
+@pytest.mark.parametrize(("forgers", "owned"), [(2, 40), (12, 20), (13, 40), (100, 200)])
+def test_the_first_look_comes_to_an_end_however_many_forge(forgers: int, owned: int) -> None:
+    """One of them holds the whole text of another one, and none of the two can be taken out."""
+    forge, ours, others = range(100, 100 + forgers), range(200, 200 + owned), range(400, 500)
+    ids = [*forge, *ours, *others]
+    blocks = {n: block(n, written=heads(ids)) for n in forge}
+    blocks[100] = block(100, written=f"{blocks[forge[-1]]}{heads([100])}")
+    mine = (own(number=n).replace(TOKEN, f"mb-x-{n}") for n in ours)
+    server = Server(*blocks.values(), *mine, *(block(n, owner="bob") for n in others))
+    for _ in range(30):
+        try:
+            found = server.all()
+            break
+        except UnknownOutcome:
+            pass
+    assert len(found) >= len(ids) - 1  # one tells twice what it is
+
+
+def test_a_token_is_found_though_many_forge_and_more_come_each_time() -> None:
+    standing = range(100, 196)
+    server = Server(*(block(n, written=heads(standing)) for n in standing))
+    while True:
+        try:
+            server.all()
+            break
+        except UnknownOutcome:
+            pass
+    for first in range(1000, 1100, 25):
+        server.blocks = {n: b for n, b in server.blocks.items() if int(n[1:-5]) < 1000}
+        new = range(first, first + 25)
+        for n in new:
+            server.blocks[f"R{n}.pbsa"] = block(n)
+        for n in standing:
+            server.blocks[f"R{n}.pbsa"] = block(n, written=heads([*standing, *new]))
+        assert server.look() == []
+
+
+def test_others_that_have_gone_hold_nothing_because_somebody_says_so() -> None:
+    class Gone(Between):
+        def happens(self) -> None:
+            self.gone = ()
+
+    lie = "Resv ID: R7.pbsa\nReserve_Name = z\nReserve_Owner = mallory@x"
+    lie += "\nreserve_state = RESV_CONFIRMED"
+    plain = block(6)
+    for line in plain.split("\n")[3:]:
+        key = line.partition(" = ")[0]
+        lie += f"\n{line}" if key in ("reserve_substate", "reserve_start", "reserve_end") else ""
+    head, _, tail = plain.partition("Resource_List.nodect")
+    kept = "\n".join(line for line in head.split("\n") if line.partition(" = ")[0] not in lie)
+    text = f"{kept}Resource_List.note = x\n{lie}\nResource_List.nodect{tail}"
+    server = Gone(block(5), text, block(9), gone=("R7.pbsa",))
+    assert "R7.pbsa" not in {r.id for r in server.all()}

@@ -27,7 +27,7 @@ from metabroker.runtime.asked import Ask, AskToSubmit, Undecided
 from metabroker.runtime.cluster_accounts import wanted
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
-from metabroker.runtime.outcomes import named_by
+from metabroker.runtime.outcomes import Outcomes, corresponding, named_by
 from metabroker.runtime.requests import spec_of
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
@@ -97,7 +97,7 @@ class Changes:
 
     def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
         """Where and when the job would run now, and why; nothing is queued (see `preview`)."""
-        asked = self._asked(caller, submission, lambda _job: None)
+        asked = self._asked(caller, submission, lambda _job: None, tasks=False)
         future: Future[Json] = Future()
         try:
             engine, now = self._loop.engine, self._clock()
@@ -195,8 +195,14 @@ class Changes:
             raise unavailable(self._loop.trouble)
 
     def _asked(
-        self, caller: Caller, submission: Submission, answer: Callable[[int | Exception], None]
+        self,
+        caller: Caller,
+        submission: Submission,
+        answer: Callable[[int | Exception], None],
+        *,
+        tasks: bool = True,
     ) -> AskToSubmit:
+        """`tasks`: with what has become of those that its own correspond to."""
         self.available()
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
@@ -213,8 +219,17 @@ class Changes:
             spec_of(submission, accounts, self.rules.owner(caller, submission), known),
             answer,
             closed,
-            self._queries.outcomes(named_by(submission.after, submission.array_spec)),
+            self._over(submission, tasks=tasks),
         )
+
+    def _over(self, submission: Submission, *, tasks: bool) -> Outcomes:
+        """What has become of the jobs that it depends on, of those that have ended."""
+        ended = self._queries.outcomes(named_by(submission.after))
+        if not tasks:
+            return ended
+        live, array = self._loop.engine.broker.view.jobs, submission.array_spec
+        named = corresponding(submission.after, array, live, ended, {})
+        return {**ended, **self._queries.outcomes(named)}
 
     def _wrong_words(self, cluster: str, words: tuple[str, ...]) -> str | None:
         """What is wrong with words for a cluster's own submit command."""

@@ -114,6 +114,11 @@ class TaskSet:
         parts = (e[max(0, -(-(number - e.start) // e.step)) :] for e in self.ranges)
         return TaskSet(tuple(part for part in parts if part))
 
+    def below(self, number: int) -> TaskSet:
+        """Those that are."""
+        parts = (e[: max(0, -(-(number - e.start) // e.step))] for e in self.ranges)
+        return TaskSet(tuple(part for part in parts if part))
+
     def __sub__(self, other: TaskSet) -> TaskSet:
         return self if not other else TaskSet.of(n for n in self if n not in other)
 

@@ -52,3 +52,4 @@ def test_sets_of_tasks_are_sets(one: frozenset[int], other: frozenset[int], numb
     assert (number in a, len(a)) == (number in one, len(one))
     above = sorted(n for n in one if n >= number)
     assert (list(a.from_(number)), a.first_from(number)) == (above, above[0] if above else None)
+    assert list(a.below(number)) == [n for n in a if n < number]

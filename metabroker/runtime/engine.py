@@ -24,7 +24,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -184,9 +184,11 @@ class Engine:
 
         Raises:
             StoreUnavailable: still not.
+            MustRestart: as `confirm`.
         """
         pending = self._pending
-        if pending is None:
+        if pending is None:  # it could not be asked, which is done now
+            self.store.confirm()
             return ()
         if pending.batch:
             with self._timed("commit"):
@@ -207,12 +209,12 @@ class Engine:
         since this was called last, it is asked: else nobody would notice while nothing happens.
 
         Raises:
+            StoreUnavailable: it cannot be asked now: `flush` asks again.
             MustRestart: it did, or is another broker's now.
         """
         wrote, self._wrote = self._wrote, False
         if not wrote and self._pending is None:
-            with suppress(StoreUnavailable):
-                self.store.confirm()
+            self.store.confirm()
 
     def _tell_written(self, ready: Ready) -> Callable[[], None]:
         return lambda: self._written(ready)

@@ -24,6 +24,7 @@ from metabroker.web.page import HEADERS
 MOST_CONNECTIONS = 256
 _SHUTDOWN = 1.0  # seconds that requests under way are given at a stop
 _BACKLOG = 128
+_THREADS = 6  # of each kind of work one: three probes, metrics, the feed, and single jobs
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class WebServer:
 
     async def _serve(self, host: str, port: int, ready: Future[int]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        with started_pool(2, "web") as executor:
+        with started_pool(_THREADS, "web") as executor:
             application = web.Application(middlewares=[self._timed, *self._guards])
             application.on_response_prepare.append(_with_headers)
             application.router.add_routes(self._routes(executor, self._stop))

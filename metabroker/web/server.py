@@ -78,7 +78,8 @@ class WebServer:
         if self._loop is not None and self._stop is not None:
             with contextlib.suppress(RuntimeError):  # its loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        if self._thread.is_alive():  # it may never have started
+            self._thread.join()
         self._thread = self._loop = self._stop = None
 
     def _run(self, host: str, port: int, ready: Future[int]) -> None:

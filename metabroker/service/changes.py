@@ -29,6 +29,7 @@ from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.outcomes import Outcomes, corresponding, named_by
 from metabroker.runtime.requests import spec_of
+from metabroker.store import StoreUnavailable
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.wire import from_wire
@@ -107,6 +108,8 @@ class Changes:
             future.set_result(shown)
         except Rejected as rejected:
             future.set_exception(_refusal(rejected))
+        except StoreUnavailable as error:
+            future.set_exception(unavailable(str(error)))
         return future
 
     def cancel(self, caller: Caller, job: int, tasks: str | None = None) -> Future[Json]:

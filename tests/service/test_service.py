@@ -336,3 +336,20 @@ def test_of_a_core_that_has_ended_it_is_said_that_it_does_not_answer(
         read(house.service, name)
     assert refused.value.failure is Failure.UNAVAILABLE
     assert refused.value.message == "the broker's core does not answer"
+
+
+def test_a_dry_run_is_refused_while_the_store_is_away(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = house.submit(hold=True)["job"]
+    house.answer(house.api.cancel(ANNA, job))
+
+    def outcomes(_named: Any) -> Any:  # it goes away just after that
+        house.store.blind = "yes"
+        return {}
+
+    monkeypatch.setattr(house.service.changes._queries, "outcomes", outcomes)
+    wanted = submission(str(house.folder), dependency=f"afterany:{job}")
+    error = refused(lambda: house.api.dry_run(ANNA, wanted))
+    house.store.blind = ""
+    assert error.failure is Failure.UNAVAILABLE and "cannot be read" in error.message

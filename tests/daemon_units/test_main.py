@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from metabroker import openfiles
 from metabroker.daemon import main
 
 CONFIG: Any = SimpleNamespace(clusters={})
@@ -44,7 +45,7 @@ def test_whatever_fails_in_the_first_thread_ends_the_others(
         monkeypatch.setattr(main, name, nothing)
     for name in ("reap_former", "trouble_with_root"):
         monkeypatch.setattr(main, name, lambda *_given: None)
-    monkeypatch.setattr(main.openfiles, "raise_limit", lambda: None)
+    monkeypatch.setattr(openfiles, "raise_limit", lambda: None)
     monkeypatch.setenv("PATH", "/usr/bin")
     monkeypatch.setattr(main, "Signals", lambda **_given: SimpleNamespace(stop=False))
     monkeypatch.setattr(main, "Daemon", Daemon)

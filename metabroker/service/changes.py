@@ -45,6 +45,8 @@ from .queries import ENDED_WORDS, Queries, unavailable
 
 log = logging.getLogger(__name__)
 
+_MOST_EVENTS = 20_000  # of a job that its user may still hold, release or change
+
 
 class Changes:
     """Changes of jobs. Each is answered once it is durable, with the job's object."""
@@ -300,9 +302,21 @@ class Changes:
                 f"job {number} has ended ({row['state']})",
                 f"see: metabroker show {number}",
             )
+        if not isinstance(event, CancelJob) and not self.rules.administers(caller):
+            self._not_too_often(number)
         future: Future[Json] = Future()
         self._loop.post(Ask(event, number, self._answer(future)))
         return future
+
+    def _not_too_often(self, number: int) -> None:
+        """All that happened to a job is kept with it: one that a script holds and releases for
+        days would fill the store. It can be cancelled however much that is."""
+        if self._queries.count_events(number, _MOST_EVENTS) >= _MOST_EVENTS:
+            raise ServiceError(
+                Failure.CONFLICT,
+                f"job {number} was changed too often: it has {_MOST_EVENTS} events or more",
+                f"leave it as it is, or cancel it and submit it again: metabroker cancel {number}",
+            )
 
     def _answer(
         self, future: Future[Json], view: Callable[[int], Json] | None = None

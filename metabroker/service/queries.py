@@ -38,6 +38,7 @@ class Listing(Protocol):
         """Those of these jobs that need not be read from the store, as JSON."""
 
 
+_MOST_EVENTS = 2000  # of a job, the newest
 _MOST_FILES = 3  # that are named
 _MOST_JOINED = 64  # jobs that have joined one, the newest
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
@@ -82,16 +83,24 @@ class Queries:
         job = job if tasks is None else self.task(job, tasks)
         row = self.row(job)
         view = self.view(row, self._places([row]) if row["state"] == "QUEUED" else {})
-        view["events"] = [
-            {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
-            for e in self.reading(lambda: self._store.jobs.events(job))
-        ]
+        view["events"], view["events_left_out"] = self._events(job)
         joined = self.reading(lambda: self._store.jobs.joined_by(job, _MOST_JOINED))
         view["joined_by"] = joined_view(joined)
         # Each job has events from its submission on.
         view["events_kept"] = bool(view["events"])
         view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))
         return view
+
+    def _events(self, job: int) -> tuple[list[Json], int]:
+        """The newest of its events, and how many older ones there are."""
+        found = self.reading(lambda: self._store.jobs.events(job, newest=_MOST_EVENTS))
+        older = 0
+        if len(found) == _MOST_EVENTS:
+            older = self.reading(lambda: self._store.jobs.count_events(job)) - len(found)
+        return [
+            {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
+            for e in found
+        ], max(0, older)
 
     def tasks_of(self, job: int, tasks: str) -> TaskSet:
         """Tasks of an array. Raises `ServiceError`."""
@@ -110,6 +119,10 @@ class Queries:
             what, advice = f"task {tasks} of job {job} is no job of its own yet", "name the array"
             raise ServiceError(Failure.NOT_FOUND, what, advice)
         return found[0]
+
+    def count_events(self, job: int, most: int) -> int:
+        """How many events a job has, counted up to `most`."""
+        return self.reading(lambda: self._store.jobs.count_events(job, most))
 
     def outcomes(self, named: Collection[Named]) -> Mapping[Named, Outcome]:
         """What has become of those of these jobs that have ended."""

@@ -271,6 +271,9 @@ def test_a_jobs_history_is_in_the_order_of_writing(store: Store) -> None:
     assert [event["what"] for event in history] == ["b", "a", "c"]
     assert history[2]["detail"] == {"why": "it's", "n": [1, None]}
     assert store.jobs.events(3) == []
+    assert store.jobs.events(1, newest=2) == history[1:]
+    counted = [store.jobs.count_events(1, most) for most in (None, 2, 9)]
+    assert counted == [3, 2, 3] and store.jobs.count_events(3) == 0
 
 
 def test_accounts_that_jobs_ever_had_in_a_cluster(store: Store) -> None:

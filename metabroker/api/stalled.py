@@ -21,8 +21,13 @@ BESIDE = 512 * 1024  # bytes of each besides its pages: which jobs are in its li
 class Waits(Protocol):
     """A connection."""
 
-    who: Who
-    end: Callable[[str], None]
+    @property
+    def who(self) -> Who:
+        """Whose it is."""
+
+    @property
+    def end(self) -> Callable[[str], None]:
+        """Ends it, and says why."""
 
 
 class Stalled:

@@ -224,17 +224,10 @@ class Changes:
             spec_of(submission, accounts, self.rules.owner(caller, submission), known),
             answer,
             closed,
-            self._over(submission, tasks=tasks),
+            _ended(
+                self._queries, submission, self._loop.engine.broker.view.jobs if tasks else None
+            ),
         )
-
-    def _over(self, submission: Submission, *, tasks: bool) -> Outcomes:
-        """What has become of the jobs that it depends on, of those that have ended."""
-        ended = self._queries.outcomes(named_by(submission.after))
-        if not tasks:
-            return ended
-        live, array = self._loop.engine.broker.view.jobs, submission.array_spec
-        named = corresponding(submission.after, array, live, ended, {})
-        return {**ended, **self._queries.outcomes(named)}
 
     def _wrong_words(self, cluster: str, words: tuple[str, ...]) -> str | None:
         """What is wrong with words for a cluster's own submit command."""
@@ -303,20 +296,10 @@ class Changes:
                 f"see: metabroker show {number}",
             )
         if not isinstance(event, CancelJob) and not self.rules.administers(caller):
-            self._not_too_often(number)
+            _not_too_often(self._queries, number)
         future: Future[Json] = Future()
         self._loop.post(Ask(event, number, self._answer(future)))
         return future
-
-    def _not_too_often(self, number: int) -> None:
-        """All that happened to a job is kept with it: one that a script holds and releases for
-        days would fill the store. It can be cancelled however much that is."""
-        if self._queries.count_events(number, _MOST_EVENTS) >= _MOST_EVENTS:
-            raise ServiceError(
-                Failure.CONFLICT,
-                f"job {number} was changed too often: it has {_MOST_EVENTS} events or more",
-                f"leave it as it is, or cancel it and submit it again: metabroker cancel {number}",
-            )
 
     def _answer(
         self, future: Future[Json], view: Callable[[int], Json] | None = None
@@ -348,6 +331,27 @@ class Changes:
         row = job_row(job, names)
         row["components"] = [component_row(c, names) for c in (*job.components, *job.line)]
         return job_view(row, self._queries.instance)
+
+
+def _ended(queries: Queries, submission: Submission, live: Mapping[int, Job] | None) -> Outcomes:
+    """What has become of the jobs that it depends on, of those that have ended. `live`: those that
+    have not, as the core has them; None: what its tasks correspond to is left out."""
+    ended = queries.outcomes(named_by(submission.after))
+    if live is None:
+        return ended
+    named = corresponding(submission.after, submission.array_spec, live, ended, {})
+    return {**ended, **queries.outcomes(named)}
+
+
+def _not_too_often(queries: Queries, number: int) -> None:
+    """All that happened to a job is kept with it: one that a script holds and releases for days
+    would fill the store. It can be cancelled however much that is. Raises `ServiceError`."""
+    if queries.count_events(number, _MOST_EVENTS) >= _MOST_EVENTS:
+        raise ServiceError(
+            Failure.CONFLICT,
+            f"job {number} was changed too often: it has {_MOST_EVENTS} events or more",
+            f"leave it as it is, or cancel it and submit it again: metabroker cancel {number}",
+        )
 
 
 def complete(future: Future[Json], view: Callable[[], Json]) -> None:

@@ -15,7 +15,7 @@ from metabroker.broker.events import Outcome
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.ended import Archived
-from metabroker.store.job_queries import Page, Selection
+from metabroker.store.job_queries import Page, Selection, count_events
 from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
@@ -97,7 +97,7 @@ class Queries:
         found = self.reading(lambda: self._store.jobs.events(job, newest=_MOST_EVENTS))
         older = 0
         if len(found) == _MOST_EVENTS:
-            older = self.reading(lambda: self._store.jobs.count_events(job)) - len(found)
+            older = self.reading(lambda: count_events(self._store.jobs, job)) - len(found)
         return [
             {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
             for e in found
@@ -123,7 +123,7 @@ class Queries:
 
     def count_events(self, job: int, most: int) -> int:
         """How many events a job has, counted up to `most`."""
-        return self.reading(lambda: self._store.jobs.count_events(job, most))
+        return self.reading(lambda: count_events(self._store.jobs, job, most))
 
     def outcomes(self, named: Collection[Named]) -> Mapping[Named, Outcome]:
         """What has become of those of these jobs that have ended."""

@@ -329,10 +329,11 @@ class JobQueries(Part):
         query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job)
         return self._rows(query.order_by(c.id.desc()).limit(newest))[::-1]
 
-    def count_events(self, job: int, most: int | None = None) -> int:
-        """How many events a job has; `most`: it is not counted any further."""
-        some = select(tables.events.c.id).where(tables.events.c.job == job).limit(most)
-        return int(self._column(select(func.count()).select_from(some.subquery()))[0])
+
+def count_events(jobs: JobQueries, job: int, most: int | None = None) -> int:
+    """How many events a job has; `most`: it is not counted any further."""
+    some = select(tables.events.c.id).where(tables.events.c.job == job).limit(most)
+    return int(jobs._column(select(func.count()).select_from(some.subquery()))[0])
 
 
 def _nth_newest(connection: Connection, wanted: Selection, number: int) -> Place | None:

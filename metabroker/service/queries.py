@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from metabroker.api.answers import encode
@@ -39,11 +40,21 @@ class Listing(Protocol):
         """Those of these jobs that need not be read from the store, as JSON."""
 
 
+_LATE = 2.0  # seconds of an error for which others need not wait, too
+_AWAY = 1.0  # seconds for which it is told to all who ask
 _MOST_EVENTS = 2000  # of a job, the newest
 _MOST_FILES = 3  # that are named
 _MOST_JOINED = 64  # jobs that have joined one, the newest
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
 _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
+
+
+@dataclass(frozen=True, slots=True)
+class _Away:
+    """`why` the store does not answer; it is not asked again before (monotonic clock)."""
+
+    why: str
+    until: float
 
 
 class Queries:
@@ -63,6 +74,7 @@ class Queries:
         self._listing = listing
         self._clock = clock
         self.instance = store.instance
+        self._away: _Away | None = None
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
         """The calls of the API that are answered here."""
@@ -274,12 +286,18 @@ class Queries:
             )
         return rows[0]
 
-    @staticmethod
-    def reading(read: Callable[[], T]) -> T:
-        """What is read. Raises `ServiceError` where it cannot be."""
+    def reading(self, read: Callable[[], T]) -> T:
+        """What is read. Raises `ServiceError` where it cannot be: at once where the store has just
+        kept somebody waiting for that, since all who ask wait in the same few threads."""
+        began = time.monotonic()
+        if self._away is not None and began < self._away.until:
+            raise unavailable(self._away.why)
         try:
             return read()
         except StoreUnavailable as error:
+            ended = time.monotonic()
+            if ended - began >= _LATE:
+                self._away = _Away(str(error), ended + _AWAY)
             raise unavailable(str(error)) from error
 
 

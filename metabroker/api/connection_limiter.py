@@ -8,7 +8,8 @@ come whole; a change under way is never ended. So neither two users nor two hund
 another. Root is always let in by the Unix socket.
 Where the API is served over TLS too, either way has one half of all connections.
 
-A request must come whole, its body apart, within some seconds; an answer must be taken.
+A request must come whole, its body apart, within some seconds; an answer must be taken, and of one
+user not very many may wait for that at a time (`stalled`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from metabroker import openfiles
 
 from .answers import encode
 from .peers import Who, who
+from .stalled import Stalled
 
 _MOST = 8192  # connections: each takes some memory too
 HEAD = 15.0  # seconds for a handshake, and for a request's head once it may be sent
@@ -75,6 +77,7 @@ class ConnectionLimiter:
         self._total = 0
         self._places: dict[Who, dict[Admitted, None]] = {}  # the oldest first
         self._guarded: dict[asyncio.Protocol, _Guarded] = {}
+        self.stalled = Stalled()
         self._rejected = rejected
         self.head = head
 
@@ -201,6 +204,7 @@ class _Guarded(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
         if self._place is not None:
+            self._limiter.stalled.remove(self._place)
             self._limiter.leave(self._place)
         inside, self._inside = self._inside, None
         # What ends the connection refers to this, and its transport to itself: none of it would go
@@ -225,11 +229,15 @@ class _Guarded(asyncio.Protocol):
         if self._inside is not None:
             self._expect(_STALLED, "too slow: the client does not read the answer")
             self._inside.pause_writing()
+        if self._place is not None and self._transport is not None:
+            self._limiter.stalled.add(self._place, self._transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         if self._inside is not None:
             self._expect(None)
             self._inside.resume_writing()
+        if self._place is not None:
+            self._limiter.stalled.remove(self._place)
 
     def asked(self) -> None:
         """A request's head has come."""
@@ -259,7 +267,7 @@ class _Guarded(asyncio.Protocol):
             self._late = loop.call_later(seconds, self._end, why)
 
     def _end(self, why: str) -> None:
-        self._late = None
+        self._expect(None)
         if self._place is not None:
             self._limiter.turn_away(self._place.who, self._place.address, why)
         if self._transport is not None:

@@ -143,9 +143,9 @@ class Middleware:
             except asyncio.CancelledError:
                 # Who asked has gone. A change that was handed over goes on without them.
                 self._count_refusal(context)
-                self._ended(
-                    context, request.get(ABOUT, {}), "unknown", "the caller left before the answer"
-                )
+                # In a thread, since the log's disk may hang; nobody is there to wait for it.
+                about, why = request.get(ABOUT, {}), "the caller left before the answer"
+                call(lambda: self._ended(context, about, "unknown", why))
                 raise
             except Exception as error:
                 outcome, why, reason = _told(error)

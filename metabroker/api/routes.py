@@ -152,8 +152,8 @@ class Routes:
         await response.prepare(request)
         whole = False
         try:
-            for piece in some:
-                await response.write(piece)
+            while some:  # none of it is kept: this may take long
+                await response.write(some.pop(0))
             while piece := await self._call(caller, lambda: next(rest, b"")):
                 await response.write(piece)
             whole = True

@@ -125,7 +125,8 @@ class ApiServer:
         if self._loop is not None and self._stop is not None:
             with contextlib.suppress(RuntimeError):  # its loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        if self._thread.is_alive():  # it may never have started
+            self._thread.join()
         self._thread = self._loop = self._stop = None
 
     def _run(

@@ -102,6 +102,9 @@ def print_job(job: Json) -> None:
     _print_components(job["components"])
     _print_left_behind(job.get("left_behind") or ())
     _print_events(job.get("events") or ())
+    if job.get("events_left_out"):
+        print()
+        print(f"{job['events_left_out']} older events are left out.")
     if not job.get("events_kept", True):
         print()
         print(

@@ -341,7 +341,10 @@ class Daemon:
         if leader is not None and lease is not None:
             enough = threading.Timer(self._config.lease, lease.close, kwargs={"release": False})
             enough.daemon = True
-            enough.start()
+            try:
+                enough.start()
+            except RuntimeError:  # no thread can be started
+                lease.close(release=False)
             leader.stop()
             enough.cancel()
         elif leader is not None:

@@ -166,9 +166,13 @@ class Leader:
         self.loop.stop()
         closers = [threading.Thread(target=executor.close) for executor in self.executors]
         for closer in closers:
-            closer.start()
+            try:
+                closer.start()
+            except RuntimeError:  # no thread can be started: then one after the other
+                closer.run()
         for closer in closers:
-            closer.join()
+            if closer.is_alive():
+                closer.join()
         self.service.close()
 
     def _make_rpc_server(self) -> RpcServer | None:

@@ -76,8 +76,13 @@ def serve(
         anew()
         daemon.stop()
         return 0
+    except BaseException:  # no thread can be started, say
+        return _fail(daemon, notifier, "the daemon cannot start")
     memory.started()
-    _keep_serving(daemon, notifier, signals, again)
+    try:
+        _keep_serving(daemon, notifier, signals, again)
+    except BaseException:
+        return _fail(daemon, notifier, "the daemon's first thread has failed; the daemon ends")
     if not signals.told_to_end() and daemon.replaced:
         log.warning(
             "this broker no longer leads, its core hangs, or clusters have other names: it restarts"
@@ -89,6 +94,15 @@ def serve(
     notifier.stopping()
     daemon.stop()
     return 1 if failed else 0
+
+
+def _fail(daemon: Daemon, notifier: Notifier, what: str) -> int:
+    """End for what nobody has foreseen: the other threads would keep the process, half dead, and
+    nobody in it would hear a signal any more."""
+    log.critical("%s", what, exc_info=True)
+    notifier.stopping()
+    daemon.stop()
+    return 1
 
 
 def _keep_serving(daemon: Daemon, notifier: Notifier, signals: Signals, again: Read | None) -> None:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,7 +45,8 @@ from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Tra
 from metabroker.store.rows import ClusterNames
 
 from .asked import Answer, Ask, AskToSubmit, Item, Undecided
-from .outcomes import Outcomes, ended_since, named_by
+from .known_sizes import KnownSizes
+from .outcomes import Outcomes, corresponding, ended_since, named_by
 
 _LOG = "ask the administrator to read the daemon's log"
 
@@ -111,7 +112,7 @@ class Engine:
         self._pending: _Pending | None = None
         self._wrote = False  # since the store was asked last whether it went back
         self._memory: PolicyState | None = None
-        self._sizes: dict[int, tuple[int, str]] = {}
+        self._sizes = KnownSizes(names)
         self._systems: dict[str, System] = {}
         self._drained: dict[str, Drained] = {}
         self._links: tuple[Link, ...] = ()
@@ -183,9 +184,11 @@ class Engine:
 
         Raises:
             StoreUnavailable: still not.
+            MustRestart: as `confirm`.
         """
         pending = self._pending
-        if pending is None:
+        if pending is None:  # it could not be asked, which is done now
+            self.store.confirm()
             return ()
         if pending.batch:
             with self._timed("commit"):
@@ -206,12 +209,12 @@ class Engine:
         since this was called last, it is asked: else nobody would notice while nothing happens.
 
         Raises:
+            StoreUnavailable: it cannot be asked now: `flush` asks again.
             MustRestart: it did, or is another broker's now.
         """
         wrote, self._wrote = self._wrote, False
         if not wrote and self._pending is None:
-            with suppress(StoreUnavailable):
-                self.store.confirm()
+            self.store.confirm()
 
     def _tell_written(self, ready: Ready) -> Callable[[], None]:
         return lambda: self._written(ready)
@@ -272,12 +275,20 @@ class Engine:
             nodes=submission.nodes,
         )
 
-    def ended(self, new: NewJob, over: Outcomes) -> Outcomes:
-        """What has become of the jobs that a new one depends on, of those that have ended; `over`:
-        what is known of that. Raises `Rejected` where it is beyond a limit of its user anyhow."""
+    def named(self, new: NewJob, over: Outcomes) -> Outcomes:
+        """What has become of the jobs that a new one names, of those that have ended; `over`: what
+        is known of that. Raises `Rejected` where it is beyond a limit of its user, or names one
+        that there is not: what is refused costs no look at each task of an array."""
         self.broker.check_limits(new)
-        named = named_by(new.after, new.array)
-        return ended_since(self.store.jobs, self.broker.view.jobs, named, over)
+        found = ended_since(self.store.jobs, self.broker.view.jobs, named_by(new.after), over)
+        self.broker.check_limits(new, found)
+        return found
+
+    def _ended(self, new: NewJob, over: Outcomes) -> Outcomes:
+        """The same, and of the tasks that those of a new array correspond to."""
+        named, live = self.named(new, over), self.broker.view.jobs
+        tasks = corresponding(new.after, new.array, live, named, over)
+        return {**over, **named, **ended_since(self.store.jobs, live, tasks, {})}
 
     def _take_submissions(self, intake: _Intake, now: float) -> None:
         """In their order; those that come in while the broker starts wait until it gives numbers
@@ -297,7 +308,7 @@ class Engine:
             return
         try:
             new = self.new_job(asked)
-            self.broker.handle(SubmitJob(new, self.ended(new, asked.over)), now)
+            self.broker.handle(SubmitJob(new, self._ended(new, asked.over)), now)
         except StoreUnavailable as why:
             asked.answer(why)
             return
@@ -344,7 +355,7 @@ class Engine:
 
     def _commit(self, intake: _Intake) -> Sequence[Effect]:
         ready: Ready = self.broker.take()
-        rows = self._cluster_rows(intake)
+        rows = self._sizes.rows(intake.clusters)
         systems = dict(self.broker.view.systems())
         new = None if systems == self._systems else systems
         self._systems = systems
@@ -379,21 +390,3 @@ class Engine:
         """Remember, unless the clusters are others now: then counting starts again."""
         if found is not None and found["clusters"] == list(self.names.names):
             self.broker.recall(PolicyState(*found["memory"]))
-
-    def _cluster_rows(self, intake: _Intake) -> list[dict[str, Any]]:
-        """Sizes and versions of clusters that have changed: what a restart goes by."""
-        rows = []
-        for cluster, seen in intake.clusters.items():
-            snapshot = seen.snapshot
-            known = (snapshot.processors, snapshot.version)
-            if self._sizes.get(cluster) != known:
-                self._sizes[cluster] = known
-                rows.append(
-                    {
-                        "name": self.names.names[cluster],
-                        "processors": snapshot.processors,
-                        "version": snapshot.version,
-                        "seen": snapshot.taken_at,
-                    }
-                )
-        return rows

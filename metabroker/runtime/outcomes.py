@@ -1,7 +1,9 @@
 """What has become of the jobs that a new one depends on, of those that have ended.
 
 An array of 100,000 tasks may wait for as many of another one. Most of that is read where a user
-asks, and not in the core's thread; there only what has ended since is asked for.
+asks, and not in the core's thread; there only what has ended since is asked for. And no task is
+named that cannot have ended, nor any before it is known that the jobs are there: what is refused,
+or only tried, costs little.
 """
 
 from __future__ import annotations
@@ -17,9 +19,33 @@ from metabroker.submission.tasks import ArraySpec
 Outcomes = Mapping[Named, Outcome]
 
 
-def named_by(after: Dependency | None, array: ArraySpec | None) -> Collection[Named]:
-    """The jobs and tasks that a new one depends on, or that the tasks of a new array do."""
-    return () if after is None else after.named_by(() if array is None else array.tasks)
+def named_by(after: Dependency | None) -> Collection[Named]:
+    """The jobs and tasks that a new one names."""
+    return () if after is None else after.named
+
+
+def corresponding(
+    after: Dependency | None,
+    array: ArraySpec | None,
+    live: Mapping[int, Job],
+    ended: Outcomes,
+    known: Outcomes,
+) -> list[Named]:
+    """The tasks that those of a new array correspond to, of those that may have ended. `live`: the
+    jobs that have not, as the core has them; `ended`: what has become of the jobs that are named;
+    `known`: of which it was known before, with their tasks. In any thread."""
+    found: list[Named] = []
+    if after is None or array is None:
+        return found
+    for number in after.corresponding:
+        job, outcome = live.get(number), ended.get(Named(number))
+        other = None if job is None else job.array
+        if other is not None:
+            made = (task for task in array.tasks.below(other.next) if task not in other.live)
+            found += (Named(number, task) for task in made)
+        elif outcome is not None and outcome.array and Named(number) not in known:
+            found += (Named(number, task) for task in array.tasks)
+    return [each for each in found if each not in known]
 
 
 def ended_since(

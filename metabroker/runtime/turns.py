@@ -105,15 +105,14 @@ class Turns:
         """
         if self.trouble is not None:
             return self._again()
-        self._confirm()
-        items = self._collect()
-        if items:
-            try:
-                effects = self.engine.process(items, self._clock())
-            except StoreUnavailable as error:
-                log.error("%s; the broker waits until it can be written", error)
-                return self._broken(error)
-            self._dispatch(effects)
+        try:
+            self._confirm()  # before anything is taken from the line
+            items = self._collect()
+            effects = self.engine.process(items, self._clock()) if items else ()
+        except StoreUnavailable as error:
+            log.error("%s; the broker waits until it can be written", error)
+            return self._broken(error)
+        self._dispatch(effects)
         return 0.0 if self._line else max(0.0, self._until_due())
 
     def _confirm(self) -> None:

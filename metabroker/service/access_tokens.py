@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 LONGEST = 366 * 86400  # seconds that a token may be good for
 _MOST = 100  # live ones of one user
+_MOST_OVER = 100  # of one user, good for nothing any more, that are still listed
 _REMEMBERED = 90 * 86400.0  # seconds that one is still listed after its end
 _NOTED = 60.0  # seconds between two notes of a token's use
 
@@ -103,9 +104,10 @@ class AccessTokens:
                     f"{user} has {live} tokens already",
                     "revoke some: metabroker token list",
                 )
+            self._forget_old(now)
+            self._forget_many(user, now)
             self._stored(lambda: self._rows.add(row))
             self._known[row.id] = row
-            self._forget_old(now)
         return {**_shown(row), "token": made.text}
 
     def listed(self, caller: Caller, *, user: str | None, all_users: bool) -> list[Json]:
@@ -196,6 +198,18 @@ class AccessTokens:
         if old:
             self._stored(lambda: self._rows.forget(before))
         for id in old:
+            del self._known[id]
+            self._noted.pop(id, None)
+
+    def _forget_many(self, user: str, now: float) -> None:
+        """Of a user who makes very many, each for a moment, the last alone are still listed."""
+        over = [row for row in self._known.values() if row.user == user and not row.live(now)]
+        if len(over) <= _MOST_OVER:
+            return
+        over.sort(key=lambda row: (min(row.expires, row.revoked or row.expires), row.id))
+        many = [row.id for row in over[:-_MOST_OVER]]
+        self._stored(lambda: self._rows.remove(many))
+        for id in many:
             del self._known[id]
             self._noted.pop(id, None)
 

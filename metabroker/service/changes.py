@@ -27,8 +27,9 @@ from metabroker.runtime.asked import Ask, AskToSubmit, Undecided
 from metabroker.runtime.cluster_accounts import wanted
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
-from metabroker.runtime.outcomes import named_by
+from metabroker.runtime.outcomes import Outcomes, corresponding, named_by
 from metabroker.runtime.requests import spec_of
+from metabroker.store import StoreUnavailable
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.wire import from_wire
@@ -43,6 +44,8 @@ from .preview import preview
 from .queries import ENDED_WORDS, Queries, unavailable
 
 log = logging.getLogger(__name__)
+
+_MOST_EVENTS = 20_000  # of a job that its user may still hold, release or change
 
 
 class Changes:
@@ -97,7 +100,7 @@ class Changes:
 
     def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
         """Where and when the job would run now, and why; nothing is queued (see `preview`)."""
-        asked = self._asked(caller, submission, lambda _job: None)
+        asked = self._asked(caller, submission, lambda _job: None, tasks=False)
         future: Future[Json] = Future()
         try:
             engine, now = self._loop.engine, self._clock()
@@ -107,6 +110,8 @@ class Changes:
             future.set_result(shown)
         except Rejected as rejected:
             future.set_exception(_refusal(rejected))
+        except StoreUnavailable as error:
+            future.set_exception(unavailable(str(error)))
         return future
 
     def cancel(self, caller: Caller, job: int, tasks: str | None = None) -> Future[Json]:
@@ -195,8 +200,14 @@ class Changes:
             raise unavailable(self._loop.trouble)
 
     def _asked(
-        self, caller: Caller, submission: Submission, answer: Callable[[int | Exception], None]
+        self,
+        caller: Caller,
+        submission: Submission,
+        answer: Callable[[int | Exception], None],
+        *,
+        tasks: bool = True,
     ) -> AskToSubmit:
+        """`tasks`: with what has become of those that its own correspond to."""
         self.available()
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
@@ -213,7 +224,9 @@ class Changes:
             spec_of(submission, accounts, self.rules.owner(caller, submission), known),
             answer,
             closed,
-            self._queries.outcomes(named_by(submission.after, submission.array_spec)),
+            _ended(
+                self._queries, submission, self._loop.engine.broker.view.jobs if tasks else None
+            ),
         )
 
     def _wrong_words(self, cluster: str, words: tuple[str, ...]) -> str | None:
@@ -282,6 +295,8 @@ class Changes:
                 f"job {number} has ended ({row['state']})",
                 f"see: metabroker show {number}",
             )
+        if not isinstance(event, CancelJob) and not self.rules.administers(caller):
+            _not_too_often(self._queries, number)
         future: Future[Json] = Future()
         self._loop.post(Ask(event, number, self._answer(future)))
         return future
@@ -316,6 +331,27 @@ class Changes:
         row = job_row(job, names)
         row["components"] = [component_row(c, names) for c in (*job.components, *job.line)]
         return job_view(row, self._queries.instance)
+
+
+def _ended(queries: Queries, submission: Submission, live: Mapping[int, Job] | None) -> Outcomes:
+    """What has become of the jobs that it depends on, of those that have ended. `live`: those that
+    have not, as the core has them; None: what its tasks correspond to is left out."""
+    ended = queries.outcomes(named_by(submission.after))
+    if live is None:
+        return ended
+    named = corresponding(submission.after, submission.array_spec, live, ended, {})
+    return {**ended, **queries.outcomes(named)}
+
+
+def _not_too_often(queries: Queries, number: int) -> None:
+    """All that happened to a job is kept with it: one that a script holds and releases for days
+    would fill the store. It can be cancelled however much that is. Raises `ServiceError`."""
+    if queries.count_events(number, _MOST_EVENTS) >= _MOST_EVENTS:
+        raise ServiceError(
+            Failure.CONFLICT,
+            f"job {number} was changed too often: it has {_MOST_EVENTS} events or more",
+            f"leave it as it is, or cancel it and submit it again: metabroker cancel {number}",
+        )
 
 
 def complete(future: Future[Json], view: Callable[[], Json]) -> None:

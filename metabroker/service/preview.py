@@ -28,7 +28,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     """
     view, names = engine.broker.view, engine.names.names
     new = engine.new_job(asked)
-    engine.broker.check_limits(new, engine.ended(new, asked.over))
+    engine.named(new, asked.over)  # of the tasks of an array, which may be very many, none is told
     plan = view.at(now).plan(new)
     queue, start = plan.queue, plan.start
     position = view.in_queues.waiting().get(queue, 0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from metabroker.api.answers import encode
@@ -14,7 +16,7 @@ from metabroker.broker.events import Outcome
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.ended import Archived
-from metabroker.store.job_queries import Page, Selection
+from metabroker.store.job_queries import Page, Selection, count_events
 from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
@@ -38,10 +40,21 @@ class Listing(Protocol):
         """Those of these jobs that need not be read from the store, as JSON."""
 
 
+_LATE = 2.0  # seconds of an error for which others need not wait, too
+_AWAY = 1.0  # seconds for which it is told to all who ask
+_MOST_EVENTS = 2000  # of a job, the newest
 _MOST_FILES = 3  # that are named
 _MOST_JOINED = 64  # jobs that have joined one, the newest
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
 _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
+
+
+@dataclass(frozen=True, slots=True)
+class _Away:
+    """`why` the store does not answer; it is not asked again before (monotonic clock)."""
+
+    why: str
+    until: float
 
 
 class Queries:
@@ -61,6 +74,7 @@ class Queries:
         self._listing = listing
         self._clock = clock
         self.instance = store.instance
+        self._away: _Away | None = None
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
         """The calls of the API that are answered here."""
@@ -82,16 +96,24 @@ class Queries:
         job = job if tasks is None else self.task(job, tasks)
         row = self.row(job)
         view = self.view(row, self._places([row]) if row["state"] == "QUEUED" else {})
-        view["events"] = [
-            {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
-            for e in self.reading(lambda: self._store.jobs.events(job))
-        ]
+        view["events"], view["events_left_out"] = self._events(job)
         joined = self.reading(lambda: self._store.jobs.joined_by(job, _MOST_JOINED))
         view["joined_by"] = joined_view(joined)
         # Each job has events from its submission on.
         view["events_kept"] = bool(view["events"])
         view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))
         return view
+
+    def _events(self, job: int) -> tuple[list[Json], int]:
+        """The newest of its events, and how many older ones there are."""
+        found = self.reading(lambda: self._store.jobs.events(job, newest=_MOST_EVENTS))
+        older = 0
+        if len(found) == _MOST_EVENTS:
+            older = self.reading(lambda: count_events(self._store.jobs, job)) - len(found)
+        return [
+            {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
+            for e in found
+        ], max(0, older)
 
     def tasks_of(self, job: int, tasks: str) -> TaskSet:
         """Tasks of an array. Raises `ServiceError`."""
@@ -111,6 +133,10 @@ class Queries:
             raise ServiceError(Failure.NOT_FOUND, what, advice)
         return found[0]
 
+    def count_events(self, job: int, most: int) -> int:
+        """How many events a job has, counted up to `most`."""
+        return self.reading(lambda: count_events(self._store.jobs, job, most))
+
     def outcomes(self, named: Collection[Named]) -> Mapping[Named, Outcome]:
         """What has become of those of these jobs that have ended."""
         return self.reading(lambda: self._store.jobs.outcomes(named))
@@ -122,7 +148,7 @@ class Queries:
         numbers = self.reading(lambda: self._store.jobs.live(user=user, limit=limit))
         if len(numbers) <= PAGE:
             return {"jobs": self._active(numbers, self._places)}
-        return {"jobs": Pages(self._pages(numbers))}
+        return {"jobs": Pages(self._pages(array("q", numbers)))}  # a quarter of a list's memory
 
     def records(
         self,
@@ -144,12 +170,13 @@ class Queries:
         told = {"instance": self.instance, "time": self._clock()}
         if len(numbers) <= PAGE:
             return {"jobs": self._records(numbers, self._places), **told}
-        return {"jobs": Pages(self._pages_of_records(numbers)), **told}
+        return {"jobs": Pages(self._pages_of_records(array("q", numbers))), **told}
 
     def _pages_of_records(self, numbers: Sequence[int]) -> Iterator[bytes]:
         listing = self._listing()
         for first in range(0, len(numbers), PAGE):
-            yield page(self._records(numbers[first : first + PAGE], listing.places))
+            some = list(numbers[first : first + PAGE])
+            yield page(self._records(some, listing.places))
 
     def _records(self, numbers: Sequence[int], where: Where) -> list[Json]:
         rows = self.rows(numbers)
@@ -160,7 +187,7 @@ class Queries:
     def _pages(self, numbers: Sequence[int]) -> Iterator[bytes]:
         listing = self._listing()
         for first in range(0, len(numbers), PAGE):
-            some = numbers[first : first + PAGE]
+            some = list(numbers[first : first + PAGE])
             texts = listing.texts(some)
             others = [number for number in some if number not in texts]
             if others:
@@ -197,7 +224,9 @@ class Queries:
         rest, numbers = found.rest, [row["id"] for row in found.rows]
         few = len(numbers) <= PAGE
         return {
-            "jobs": self._ended(numbers) if few else Pages(self._pages_of_ended(numbers)),
+            "jobs": self._ended(numbers)
+            if few
+            else Pages(self._pages_of_ended(array("q", numbers))),
             "next": None if rest is None else cursor((rest.after, rest.up_to)),
             "older": found.older,
         }
@@ -207,7 +236,7 @@ class Queries:
 
     def _pages_of_ended(self, numbers: Sequence[int]) -> Iterator[bytes]:
         for first in range(0, len(numbers), PAGE):
-            yield page(self._ended(numbers[first : first + PAGE]))
+            yield page(self._ended(list(numbers[first : first + PAGE])))
 
     def _ended(self, numbers: Sequence[int]) -> list[Json]:
         """In this order; without those that were removed since."""
@@ -257,12 +286,18 @@ class Queries:
             )
         return rows[0]
 
-    @staticmethod
-    def reading(read: Callable[[], T]) -> T:
-        """What is read. Raises `ServiceError` where it cannot be."""
+    def reading(self, read: Callable[[], T]) -> T:
+        """What is read. Raises `ServiceError` where it cannot be: at once where the store has just
+        kept somebody waiting for that, since all who ask wait in the same few threads."""
+        began = time.monotonic()
+        if self._away is not None and began < self._away.until:
+            raise unavailable(self._away.why)
         try:
             return read()
         except StoreUnavailable as error:
+            ended = time.monotonic()
+            if ended - began >= _LATE:
+                self._away = _Away(str(error), ended + _AWAY)
             raise unavailable(str(error)) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from metabroker.access.secret import Scope
 
 from .database import Part
 from .tables import access_tokens
+
+_AT_ONCE = 500  # rows that are named in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,13 @@ class TokenTable(Part):
         c = access_tokens.c
         old = or_(c.expires < before, func.coalesce(c.revoked, before) < before)
         self._change(delete(access_tokens).where(old))
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove these."""
+        with self._guard(), self._engine.begin() as connection:
+            for first in range(0, len(ids), _AT_ONCE):
+                some = ids[first : first + _AT_ONCE]
+                connection.execute(delete(access_tokens).where(access_tokens.c.id.in_(some)))
 
     def _tokens(self, query: Select[Any]) -> list[TokenRow]:
         return [TokenRow(**row | {"scope": Scope(row["scope"])}) for row in self._rows(query)]

@@ -20,6 +20,10 @@ class StoreUnavailable(Exception):
     """The store cannot be read or written now: what is wrong, without secrets."""
 
 
+class OutcomeUnknown(StoreUnavailable):
+    """Nobody knows whether it was written: the answer to the COMMIT has not come."""
+
+
 Guard = Callable[[], AbstractContextManager[None]]
 """Around each use of a database: raises StoreUnavailable for whatever goes wrong."""
 

@@ -323,11 +323,17 @@ class JobQueries(Part):
             for part in rows_of(connection, _PARTS, some=some):
                 by_id[part["job"]]["components"].append(part)
 
-    def events(self, job: int) -> list[dict[str, Any]]:
-        """A job's events, oldest first."""
+    def events(self, job: int, newest: int | None = None) -> list[dict[str, Any]]:
+        """A job's events, oldest first; of very many the `newest`."""
         c = tables.events.c
-        query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job).order_by(c.id)
-        return self._rows(query)
+        query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job)
+        return self._rows(query.order_by(c.id.desc()).limit(newest))[::-1]
+
+
+def count_events(jobs: JobQueries, job: int, most: int | None = None) -> int:
+    """How many events a job has; `most`: it is not counted any further."""
+    some = select(tables.events.c.id).where(tables.events.c.job == job).limit(most)
+    return int(jobs._column(select(func.count()).select_from(some.subquery()))[0])
 
 
 def _nth_newest(connection: Connection, wanted: Selection, number: int) -> Place | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, or_, select, update
 
-from .database import Guard, Part
+from .database import Guard, OutcomeUnknown, Part, StoreUnavailable
 from .leadership import Clock, database_clock
 from .tables import requests
 
@@ -58,8 +58,13 @@ class Requests(Part):
     def ask(
         self, broker: str, kind: str, caller: Mapping[str, Any], body: Any, seconds: float
     ) -> int:
-        """Ask whoever leads; its number. After so many seconds it is not begun any more."""
-        with self._guard(), self._engine.begin() as connection:
+        """Ask whoever leads; its number. After so many seconds it is not begun any more.
+
+        Raises:
+            OutcomeUnknown: it may be asked, and carried out.
+            StoreUnavailable: it is not.
+        """
+        with self._guard(), self._engine.connect() as connection:
             row = {
                 "broker": broker,
                 "kind": kind,
@@ -70,7 +75,21 @@ class Requests(Part):
             made = connection.execute(insert(requests).values(**row).returning(requests.c.id))
             number: int = made.scalar_one()
             self._ring(connection, ASKED)
+            try:
+                with self._guard():
+                    connection.commit()
+            except StoreUnavailable as error:
+                if self._withdrawn(number):
+                    raise
+                raise OutcomeUnknown(str(error)) from error
             return number
+
+    def _withdrawn(self, number: int) -> bool:
+        """Whether it is certain that what was asked will not be done."""
+        try:
+            return self.withdraw(number)
+        except StoreUnavailable:
+            return False
 
     def withdraw(self, id: int) -> bool:
         """Ask no longer. False: it has been begun, or even answered."""

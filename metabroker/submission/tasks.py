@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from math import gcd
 
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.text import shown
@@ -114,8 +115,17 @@ class TaskSet:
         parts = (e[max(0, -(-(number - e.start) // e.step)) :] for e in self.ranges)
         return TaskSet(tuple(part for part in parts if part))
 
+    def below(self, number: int) -> TaskSet:
+        """Those that are."""
+        parts = (e[: max(0, -(-(number - e.start) // e.step))] for e in self.ranges)
+        return TaskSet(tuple(part for part in parts if part))
+
     def __sub__(self, other: TaskSet) -> TaskSet:
-        return self if not other else TaskSet.of(n for n in self if n not in other)
+        """It costs the ranges, and not what is in them: it is asked for with each listing."""
+        if not other:
+            return self
+        parts = chain.from_iterable(_without(each, other) for each in self.ranges)
+        return TaskSet(tuple(part for part in parts if part))
 
     def __and__(self, other: TaskSet) -> TaskSet:
         few, many = sorted((self, other), key=len)
@@ -126,6 +136,39 @@ class TaskSet:
 
     def __str__(self) -> str:
         return ",".join(map(_text, self.ranges))
+
+
+def _without(each: range, other: TaskSet) -> Iterator[range]:
+    """What is left of a range, the lowest first; parts may be empty."""
+    begin, step = 0, each.step
+    for gone in other.ranges[max(0, bisect_right(other._starts, each[0]) - 1) :]:
+        if gone[0] > each[-1]:
+            break
+        common = _common(each, gone)
+        if not common:
+            continue
+        first, last = ((number - each.start) // step for number in (common[0], common[-1]))
+        yield each[begin:first]
+        every = common.step // step  # of its numbers one goes
+        if every == 2:
+            yield each[first + 1 : last : 2]
+        elif every > 2:
+            yield from (each[at + 1 : at + every] for at in range(first, last, every))
+        begin = last + 1
+    yield each[begin:]
+
+
+def _common(one: range, other: range) -> range:
+    """The numbers that are in both."""
+    apart, both = other.start - one.start, gcd(one.step, other.step)
+    if apart % both:
+        return range(0)
+    step = one.step // both * other.step
+    turns = apart // both * pow(one.step // both, -1, other.step // both) % (other.step // both)
+    meet = one.start + one.step * turns  # then again after each `step`
+    least = max(one.start, other.start)
+    first = meet + max(0, -(-(least - meet) // step)) * step
+    return range(first, min(one[-1], other[-1]) + 1, step)
 
 
 def _text(numbers: range) -> str:

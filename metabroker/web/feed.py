@@ -16,6 +16,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+from .one_at_a_time import OneAtATime
+
 Json = dict[str, Any]
 
 log = logging.getLogger(__name__)
@@ -54,7 +56,7 @@ class Feed:
     ) -> None:
         """`read` may block, and runs in `executor`."""
         self._read = read
-        self._executor = executor
+        self._reading, self._aside = OneAtATime(executor), OneAtATime(executor)
         self._every = every
         self._beat = beat
         self._late = late
@@ -102,17 +104,20 @@ class Feed:
 
     async def aside(self, read: Read) -> Json:
         """Something else that one viewer asks for. Raises `NotReadable`."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, read)
+        return await self._aside.call(read)
 
     async def _go_on(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()
-            reading = loop.run_in_executor(self._executor, self._look)
-            done, _ = await asyncio.wait({reading}, timeout=self._late)
-            if not done:
-                await self._publish(_told("trouble", {"trouble": "no answer came in time"}))
-            await self._publish(await reading)
+            reading = asyncio.ensure_future(self._reading.call(self._look))
+            try:
+                done, _ = await asyncio.wait({reading}, timeout=self._late)
+                if not done:
+                    await self._publish(_told("trouble", {"trouble": "no answer came in time"}))
+                await self._publish(await reading)
+            finally:
+                reading.cancel()  # nobody looks any more
             await asyncio.sleep(max(0.0, began + self._every - loop.time()))
 
     async def _publish(self, told: _Told) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from typing import Protocol
 
 from aiohttp import web
+
+from .one_at_a_time import OneAtATime
 
 
 class Health(Protocol):
@@ -32,6 +33,7 @@ def probes(health: Health, executor: Executor) -> list[web.RouteDef]:
     def ready() -> str:
         return health.unready
 
+    # The store may be slow to answer: whether the daemon lives is told meanwhile.
     paths = (("/healthz", healthy), ("/-/healthy", healthy), ("/-/ready", ready))
     return [web.get(path, _telling(asked, executor)) for path, asked in paths]
 
@@ -39,8 +41,10 @@ def probes(health: Health, executor: Executor) -> list[web.RouteDef]:
 def _telling(
     asked: Callable[[], str], executor: Executor
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
+    looks = OneAtATime(executor)
+
     async def handler(_request: web.Request) -> web.Response:
-        trouble = await asyncio.get_running_loop().run_in_executor(executor, asked)
+        trouble = await looks.call(asked)
         headers = {"Cache-Control": "no-store"}
         if trouble:
             return web.Response(status=503, text=f"{trouble}\n", headers=headers)

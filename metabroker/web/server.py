@@ -24,6 +24,7 @@ from metabroker.web.page import HEADERS
 MOST_CONNECTIONS = 256
 _SHUTDOWN = 1.0  # seconds that requests under way are given at a stop
 _BACKLOG = 128
+_THREADS = 6  # of each kind of work one: three probes, metrics, the feed, and single jobs
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +78,8 @@ class WebServer:
         if self._loop is not None and self._stop is not None:
             with contextlib.suppress(RuntimeError):  # its loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        if self._thread.is_alive():  # it may never have started
+            self._thread.join()
         self._thread = self._loop = self._stop = None
 
     def _run(self, host: str, port: int, ready: Future[int]) -> None:
@@ -91,7 +93,7 @@ class WebServer:
 
     async def _serve(self, host: str, port: int, ready: Future[int]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        with started_pool(2, "web") as executor:
+        with started_pool(_THREADS, "web") as executor:
             application = web.Application(middlewares=[self._timed, *self._guards])
             application.on_response_prepare.append(_with_headers)
             application.router.add_routes(self._routes(executor, self._stop))

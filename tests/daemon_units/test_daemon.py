@@ -109,3 +109,19 @@ def test_nor_are_they_offline_where_scripts_run_on_the_daemon_s_host(folder: Pat
     (folder / "metabroker.yaml").write_text(yaml.safe_dump(config))
     with pytest.raises(ConfigRefusal, match="own account in far, where scripts run on this host"):
         Daemon(load(folder / "metabroker.yaml"), offline=True)
+
+
+def test_it_ends_though_no_thread_can_be_started(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where `pids.max` or memory for a thread is used up: it would stay half dead."""
+
+    def start(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    leader = daemon.leader
+    assert leader is not None
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        daemon.stop()
+    assert not leader.loop.alive and not daemon.alive

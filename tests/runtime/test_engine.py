@@ -196,8 +196,13 @@ def test_a_store_that_went_back_is_noticed_though_nothing_is_written(store: Fail
         connection.execute(older)
     it.confirm()  # it was asked by a transaction since
     store.blind = "yes"
-    it.confirm()  # it cannot be asked now
+    with pytest.raises(StoreUnavailable):
+        it.confirm()
+    with pytest.raises(StoreUnavailable):
+        it.flush()
     store.blind = ""
+    with pytest.raises(MustRestart, match="has lost what was written into it"):
+        it.flush()
     with pytest.raises(MustRestart, match="has lost what was written into it"):
         it.confirm()
 

@@ -8,9 +8,9 @@ from typing import Any
 from metabroker.broker.array import Array
 from metabroker.broker.events import Outcome
 from metabroker.broker.states import JobState
-from metabroker.runtime.outcomes import ended_since
-from metabroker.submission.dependency import Named
-from metabroker.submission.tasks import TaskSet
+from metabroker.runtime.outcomes import corresponding, ended_since
+from metabroker.submission.dependency import Named, parse_dependency
+from metabroker.submission.tasks import TaskSet, parse_array
 from tests.store.making import job
 
 DONE = Outcome(JobState.COMPLETED, 5.0)
@@ -74,3 +74,30 @@ def test_what_a_submission_costs_does_not_depend_on_how_many_jobs_wait() -> None
     store, live = Store(Named(2)), Many({4: job(4)})
     assert found(store, live) == set()
     assert found(store, live, Named(4), Named(2), Named(3), Named(3, 1)) == {Named(2)}
+
+
+def corresponds(live: Any, ended: Any, known: Any, *, array: str = "0-9") -> list[int]:
+    after = parse_dependency("aftercorr:1")
+    named = corresponding(after, parse_array(array), live, ended, known)
+    assert all(each.job == 1 for each in named)
+    return [each.task for each in named]
+
+
+def test_of_a_live_array_no_task_is_named_that_cannot_have_ended() -> None:
+    live = {1: job(1, array=Array(TaskSet.parse("0-9"), next=4, live={1: 17}))}
+    assert corresponds(live, {}, {}) == [0, 2, 3]
+    assert corresponds(live, {}, {Named(1, 2): DONE}) == [0, 3]
+    assert corresponds(live, {}, {}, array="1-99999:2") == [3]
+
+
+def test_of_an_array_that_has_ended_each_task_is_named_once() -> None:
+    over = {Named(1): Outcome(JobState.COMPLETED, 5.0, array=True)}
+    assert corresponds({}, over, {}) == list(range(10))
+    assert corresponds({}, over, {Named(1, 3): DONE}) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert corresponds({}, over, over) == [], "they were asked for where that was found"
+
+
+def test_of_a_job_that_is_no_array_or_not_there_no_task_is_named() -> None:
+    assert corresponds({1: job(1)}, {}, {}) == []
+    assert corresponds({}, {Named(1): DONE}, {}) == []
+    assert corresponds({}, {}, {}) == []

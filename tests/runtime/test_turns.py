@@ -110,6 +110,30 @@ def test_the_store_is_asked_from_time_to_time_whether_it_went_back(engine: Engin
     assert asked == [0, 0, 1, 1, 2, 3, 3], "where the clock was set back too"
 
 
+def test_that_the_store_is_away_is_told_though_nothing_happens(engine: Engine) -> None:
+    now = 1.8e9
+    turns = Turns(engine, lambda: now, lambda _effects: None)  # type: ignore[arg-type]
+
+    def confirm() -> None:
+        raise StoreUnavailable("no server there")
+
+    engine.confirm = confirm  # type: ignore[method-assign]
+    now += CONFIRM + 1
+    told: list[int | Exception] = []
+    arrived = Arrived(Ref(1, 1, 0))
+    turns.add(Ask(HoldJob(1, "anna"), 1, told.append))
+    turns.add(arrived)
+    assert turns.turn() > 0
+    troubles = [turns.trouble]
+    assert [str(each) for each in told] == ["no server there"]
+    for _ in range(engine.away):
+        now += 1
+        turns.turn()
+    assert [*troubles, turns.trouble] == ["no server there", None]
+    turns.turn()
+    assert engine.turns == [[arrived]], "what came in meanwhile is not lost"
+
+
 def test_while_the_store_is_away_the_last_listing_of_each_cluster_is_kept(engine: Engine) -> None:
     times = count(100.0, 60.0)
     turns = Turns(engine, lambda: next(times), lambda _effects: None)  # type: ignore[arg-type]

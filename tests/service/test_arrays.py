@@ -12,9 +12,9 @@ import pytest
 from metabroker.api.calls import BY_ROUTE, Asked
 from metabroker.api.service import Failure, ServiceError, read
 from metabroker.submission.errors import SubmissionError
-from metabroker.submission.model import Caller, Processors
+from metabroker.submission.model import Caller, Processors, Submission
 from tests.daemon.harness import eventually
-from tests.daemon_units.making import ANNA, House, refused
+from tests.daemon_units.making import ANNA, House, refused, submission
 
 SCRIPT = b"""#!/bin/sh
 echo $SLURM_ARRAY_JOB_ID $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_ARRAY_TASK_MIN \\
@@ -126,3 +126,26 @@ def test_what_was_held_or_is_the_next_task_of_an_array_has_not_waited_since_its_
     waited = read(house.service, "status")["oldest_wait"]["global"]
     assert 0 < waited < time.time() - submitted["submit_time"] - 0.2
     (house.folder / "wait").unlink()
+
+
+def test_what_is_tried_or_refused_names_no_task_of_an_array(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.submit(hold=True, array="0-99999")
+    named: list[int] = []
+    look = house.store.jobs.outcomes
+
+    def outcomes(some: Any) -> Any:
+        named.append(len(some))
+        return look(some)
+
+    monkeypatch.setattr(house.store.jobs, "outcomes", outcomes)
+
+    def asked(job: int) -> Submission:
+        return submission(str(house.folder), array="0-99999", dependency=f"aftercorr:{job}")
+
+    assert not house.answer(house.api.dry_run(ANNA, asked(1)))["starts_now"]
+    refused(lambda: house.api.dry_run(ANNA, asked(77)))
+    refused(lambda: house.api.submit(ANNA, asked(77)))
+    house.submit(hold=True, array="0-99999", dependency="aftercorr:1")
+    assert named and max(named) == 1, "and of those that cannot have ended none is asked for"

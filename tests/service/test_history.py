@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -15,7 +16,7 @@ from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import JobState
 from metabroker.service import queries
 from metabroker.service.queries import Queries
-from metabroker.store import Store
+from metabroker.store import Store, StoreUnavailable
 from metabroker.store.ended import FIRST, Archived, What
 from metabroker.store.job_queries import JobQueries
 from tests.store.making import NAMES, accepted, batch, entry, job
@@ -160,3 +161,24 @@ def test_a_long_answer_is_made_some_jobs_at_a_time(
 def test_of_jobs_that_have_ended_records_keep_their_numbers_alone(store: Store) -> None:
     asks = Queries(store, lambda _rows: {}, no_lists)
     assert [each["job"] for each in asks.records(since=25.0)["jobs"]] == [3, 4, 5, 6]
+
+
+def test_who_asks_just_after_the_store_kept_somebody_waiting_is_told_at_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, asked = 100.0, 0
+    monkeypatch.setattr("metabroker.service.queries.time", SimpleNamespace(monotonic=lambda: now))
+
+    def hangs(seconds: float) -> None:
+        nonlocal now, asked
+        asked += 1
+        now += seconds
+        raise StoreUnavailable("no answer in 10 s")
+
+    it = Queries(store, lambda _rows: {}, no_lists, lambda: 77.0)
+    for seconds, pause, times in ((0.1, 0.0, 1), (10.0, 0.9, 2), (10.0, 0.2, 2), (0.1, 0.0, 3)):
+        with pytest.raises(ServiceError, match="no answer in 10 s") as refused:
+            it.reading(partial(hangs, seconds))
+        now += pause
+        assert (refused.value.failure, asked) == (Failure.UNAVAILABLE, times)
+    assert it.reading(lambda: 5) == 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from metabroker.api.service import Failure, Service, ServiceError, read
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
+from metabroker.service import changes, queries
 from metabroker.submission.model import Caller, Processors
 from tests.daemon.harness import eventually
 from tests.daemon_units.making import ANNA, House, engine, looked, refused, submission
@@ -336,3 +338,40 @@ def test_of_a_core_that_has_ended_it_is_said_that_it_does_not_answer(
         read(house.service, name)
     assert refused.value.failure is Failure.UNAVAILABLE
     assert refused.value.message == "the broker's core does not answer"
+
+
+def test_a_dry_run_is_refused_while_the_store_is_away(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = house.submit(hold=True)["job"]
+    house.answer(house.api.cancel(ANNA, job))
+
+    def outcomes(_named: Any) -> Any:  # it goes away just after that
+        house.store.blind = "yes"
+        return {}
+
+    monkeypatch.setattr(house.service.changes._queries, "outcomes", outcomes)
+    wanted = submission(str(house.folder), dependency=f"afterany:{job}")
+    error = refused(lambda: house.api.dry_run(ANNA, wanted))
+    house.store.blind = ""
+    assert error.failure is Failure.UNAVAILABLE and "cannot be read" in error.message
+
+
+def test_a_job_that_was_changed_very_often_is_shown_and_may_be_cancelled(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "_MOST_EVENTS", 5)
+    monkeypatch.setattr(changes, "_MOST_EVENTS", 8)
+    job = house.submit(hold=True, dependency="afterany:" + str(house.submit(hold=True)["job"]))
+    number, told = job["job"], len(house.api.job(job["job"])["events"])
+    for change in cycle((house.api.release, house.api.hold)):
+        if told >= 8:
+            break
+        house.answer(change(ANNA, number))
+        shown = house.api.job(number)
+        told = len(shown["events"]) + shown["events_left_out"]
+        assert len(shown["events"]) == min(5, told)
+    error = refused(lambda: house.api.release(ANNA, number))
+    assert error.failure is Failure.CONFLICT and "changed too often" in error.message
+    house.answer(house.api.call(Caller(0, "root"), "change", job=number, time_limit=60))
+    house.answer(house.api.cancel(ANNA, number))

@@ -13,7 +13,7 @@ from metabroker.broker.job import Goal
 from metabroker.broker.states import ENDED, IN_ATTEMPT, Cause, JobState, Phase, Step
 from metabroker.policy import Request
 from metabroker.store import Store
-from metabroker.store.job_queries import JobQueries, Selection
+from metabroker.store.job_queries import JobQueries, Selection, count_events
 from metabroker.store.rows import ClusterNames, component_of, component_row, job_of, job_row
 from metabroker.store.tables import metadata
 from metabroker.submission.tasks import TaskSet
@@ -271,6 +271,9 @@ def test_a_jobs_history_is_in_the_order_of_writing(store: Store) -> None:
     assert [event["what"] for event in history] == ["b", "a", "c"]
     assert history[2]["detail"] == {"why": "it's", "n": [1, None]}
     assert store.jobs.events(3) == []
+    assert store.jobs.events(1, newest=2) == history[1:]
+    counted = [count_events(store.jobs, 1, most) for most in (None, 2, 9)]
+    assert counted == [3, 2, 3] and count_events(store.jobs, 3) == 0
 
 
 def test_accounts_that_jobs_ever_had_in_a_cluster(store: Store) -> None:

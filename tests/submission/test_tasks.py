@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +55,42 @@ def test_sets_of_tasks_are_sets(one: frozenset[int], other: frozenset[int], numb
     assert (number in a, len(a)) == (number in one, len(one))
     above = sorted(n for n in one if n >= number)
     assert (list(a.from_(number)), a.first_from(number)) == (above, above[0] if above else None)
+    assert list(a.below(number)) == [n for n in a if n < number]
+
+
+_RANGES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(1, 8)), max_size=5)
+
+
+def in_ranges(parts: list[tuple[int, int, int]]) -> TaskSet:
+    """Of each its distance from the one before, its step, and how many numbers it has."""
+    found: list[range] = []
+    for apart, step, count in parts:
+        first = (found[-1][-1] if found else 0) + apart
+        found.append(range(first, first + step * (count - 1) + 1, step))
+    return TaskSet(tuple(found))
+
+
+@given(_RANGES, _RANGES)
+def test_what_is_left_of_ranges_of_any_steps(
+    one: list[tuple[int, int, int]], other: list[tuple[int, int, int]]
+) -> None:
+    a, b = in_ranges(one), in_ranges(other)
+    left = a - b
+    assert list(left) == sorted(set(a) - set(b))
+    assert all(before[-1] < after[0] for before, after in pairwise(left.ranges))
+    assert TaskSet.read(str(left)) == left
+
+
+def test_what_is_left_is_found_without_a_look_at_each_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def walk(_self: TaskSet) -> Iterator[int]:
+        raise AssertionError("a listing of each array would walk through all of its tasks")
+
+    monkeypatch.setattr(TaskSet, "__iter__", walk)
+    many, few = TaskSet.parse("0-99999"), TaskSet.parse("7,50000-50010:2")
+    assert str(many - few) == "0-6,8-49999,50001-50009:2,50011-99999"
+    assert str(many - TaskSet.parse("0-99998:2")) == "1-99997:2,99999"
+    halves = TaskSet(tuple(range(at, at + 20) for at in range(0, 80_000, 20)))
+    left = halves - TaskSet.parse("0-100000:25000")
+    assert len(left) == 79_996

@@ -18,6 +18,7 @@ from aiohttp import web
 from metabroker.web.feed import Feed, NotReadable
 from metabroker.web.guards import own_names
 from metabroker.web.page import Page
+from metabroker.web.probes import probes
 from metabroker.web.server import WebServer
 
 Client = aiohttp.ClientSession
@@ -41,6 +42,13 @@ class Source:
         return dict(self.shown)
 
 
+class Well:
+    """A daemon without troubles."""
+
+    hangs = False
+    unready = ""
+
+
 class Served:
     """A server of the page of a source."""
 
@@ -55,7 +63,8 @@ class Served:
 
     def _routes(self, executor: Executor, stopping: asyncio.Event) -> list[web.RouteDef]:
         self.feed = Feed(self.source.read, executor, **self._given)
-        return Page(self.feed, stopping).routes()
+        one = Page(self.feed, stopping, lambda _number: self.source.read())
+        return [*one.routes(), *probes(Well(), executor)]
 
 
 MakeServed = Callable[..., Served]

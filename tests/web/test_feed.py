@@ -118,3 +118,20 @@ async def test_a_stop_ends_all_streams(served: Served, client: Client) -> None:
         with pytest.raises(AssertionError, match="ended without"):
             await next_of(events, "never")
         await asyncio.to_thread(stopping.join)
+
+
+@played
+async def test_who_comes_and_leaves_piles_up_no_readings(
+    make_served: MakeServed, client: Client
+) -> None:
+    served = make_served()
+    served.source.answers.clear()
+    for _ in range(20):
+        async with stream(client, served.url) as events:
+            await next_of(events, "beat")
+        while served.feed is None or served.feed._viewers:
+            await asyncio.sleep(0.01)
+    assert served.source.reads == 1
+    served.source.answers.set()
+    async with stream(client, served.url) as events:
+        assert await next_of(events, "overview") == {"n": 0}

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from metabroker.web.probes import probes
 from metabroker.web.server import WebServer
+from tests.web.served import Served
 
 
 @dataclass
@@ -60,3 +61,19 @@ def test_each_trouble_is_told_where_it_is_asked_for(asked: Asked) -> None:
     asked.sick.hangs = True
     for path in ("/healthz", "/-/healthy"):
         assert asked.get(path)[0] == 503
+
+
+def test_the_probes_answer_while_viewers_of_the_page_keep_it_busy(served: Served) -> None:
+    served.source.answers.clear()
+    connections = [HTTPConnection("127.0.0.1", served.server.port, timeout=60) for _ in range(12)]
+    for number, connection in enumerate(connections):
+        connection.request("GET", "/events" if number % 2 else f"/job/{number}")
+        if number % 2:
+            connection.getresponse().read(64)
+    try:
+        for path in ("/healthz", "/-/healthy", "/-/ready"):
+            assert Asked(Sick(), served.server.port).get(path) == (200, "ok\n")
+    finally:
+        served.source.answers.set()
+        for connection in connections:
+            connection.close()

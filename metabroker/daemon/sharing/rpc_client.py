@@ -16,6 +16,7 @@ from typing import Any
 
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.store import StoreUnavailable
+from metabroker.store.database import OutcomeUnknown
 from metabroker.store.listener import Listener
 from metabroker.store.requests import Requests
 from metabroker.submission.model import Caller
@@ -71,7 +72,7 @@ class RpcClient(Background):
         refused, was not begun in so many seconds, or may have been done.
 
         Raises:
-            ServiceError: it cannot be passed on now; nothing was done.
+            ServiceError: it cannot be passed on now; nothing was done, unless it says otherwise.
         """
         future: Future[Json] = Future()
         with self._lock:
@@ -79,6 +80,8 @@ class RpcClient(Background):
         number = None
         try:
             number = self._requests.ask(self._broker, name, _told(caller), sent(arguments), seconds)
+        except OutcomeUnknown as error:
+            raise _undecided(str(error)) from error
         except StoreUnavailable as error:
             raise ServiceError(
                 Failure.UNAVAILABLE, str(error), "try again later; nothing was changed"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import math
 import threading
 import time
@@ -44,6 +45,8 @@ CALLER = web.RequestKey("caller", Caller)
 """Who asks, for the handlers."""
 ABOUT: web.RequestKey[dict[str, Any]] = web.RequestKey("about", dict)
 """What a handler has found out for the audit log."""
+
+log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -145,7 +148,7 @@ class Middleware:
                 self._count_refusal(context)
                 # In a thread, since the log's disk may hang; nobody is there to wait for it.
                 about, why = request.get(ABOUT, {}), "the caller left before the answer"
-                call(lambda: self._ended(context, about, "unknown", why))
+                call(lambda: self._ended(context, about, "unknown", why)).add_done_callback(_heard)
                 raise
             except Exception as error:
                 outcome, why, reason = _told(error)
@@ -379,3 +382,10 @@ def _told(error: Exception) -> tuple[str, str, str]:
         why = "too_large" if error.status == 413 else "invalid"
         return "refused", why, f"{error.status} {error.reason}"
     return "unknown", "error", type(error).__name__
+
+
+def _heard(written: asyncio.Future[None]) -> None:
+    """Nobody waits for a line of the audit log of one who has left."""
+    error = None if written.cancelled() else written.exception()
+    if error is not None:
+        log.error("the audit log: %s", error)

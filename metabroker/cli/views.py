@@ -104,7 +104,9 @@ def print_job(job: Json) -> None:
     _print_events(job.get("events") or ())
     if job.get("events_left_out"):
         print()
-        print(f"{job['events_left_out']} older events are left out.")
+        print(
+            f"{job['events_left_out']} events between the first ones and the newest are left out."
+        )
     if not job.get("events_kept", True):
         print()
         print(

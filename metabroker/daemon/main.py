@@ -100,8 +100,13 @@ def _fail(daemon: Daemon, notifier: Notifier, what: str) -> int:
     """End for what nobody has foreseen: the other threads would keep the process, half dead, and
     nobody in it would hear a signal any more."""
     log.critical("%s", what, exc_info=True)
-    notifier.stopping()
-    daemon.stop()
+    try:
+        notifier.stopping()
+        daemon.stop()
+    except BaseException:
+        log.critical("it cannot end in order", exc_info=True)
+        logging.shutdown()
+        os._exit(1)
     return 1
 
 

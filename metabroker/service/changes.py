@@ -45,7 +45,7 @@ from .queries import ENDED_WORDS, Queries, unavailable
 
 log = logging.getLogger(__name__)
 
-_MOST_EVENTS = 20_000  # of a job that its user may still hold, release or change
+_MOST_CHANGES = 10_000  # of a job that its user may still hold, release or change
 
 
 class Changes:
@@ -346,10 +346,10 @@ def _ended(queries: Queries, submission: Submission, live: Mapping[int, Job] | N
 def _not_too_often(queries: Queries, number: int) -> None:
     """All that happened to a job is kept with it: one that a script holds and releases for days
     would fill the store. It can be cancelled however much that is. Raises `ServiceError`."""
-    if queries.count_events(number, _MOST_EVENTS) >= _MOST_EVENTS:
+    if queries.count_changes(number, _MOST_CHANGES) >= _MOST_CHANGES:
         raise ServiceError(
             Failure.CONFLICT,
-            f"job {number} was changed too often: it has {_MOST_EVENTS} events or more",
+            f"job {number} was held, released or changed {_MOST_CHANGES} times",
             f"leave it as it is, or cancel it and submit it again: metabroker cancel {number}",
         )
 

@@ -16,7 +16,7 @@ from metabroker.broker.events import Outcome
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.ended import Archived
-from metabroker.store.job_queries import Page, Selection, count_events
+from metabroker.store.job_queries import Page, Selection, count_events, first_events
 from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
@@ -42,7 +42,7 @@ class Listing(Protocol):
 
 _LATE = 2.0  # seconds of an error for which others need not wait, too
 _AWAY = 1.0  # seconds for which it is told to all who ask
-_MOST_EVENTS = 2000  # of a job, the newest
+_MOST_EVENTS, _FIRST_EVENTS = 2000, 100  # of a job: the newest, and of these many the first
 _MOST_FILES = 3  # that are named
 _MOST_JOINED = 64  # jobs that have joined one, the newest
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
@@ -75,6 +75,7 @@ class Queries:
         self._clock = clock
         self.instance = store.instance
         self._away: _Away | None = None
+        self._answered = 0.0  # when somebody's read was last (monotonic clock)
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
         """The calls of the API that are answered here."""
@@ -105,15 +106,19 @@ class Queries:
         return view
 
     def _events(self, job: int) -> tuple[list[Json], int]:
-        """The newest of its events, and how many older ones there are."""
-        found = self.reading(lambda: self._store.jobs.events(job, newest=_MOST_EVENTS))
-        older = 0
+        """Its events, and of very many the first ones and the newest; and how many there are
+        between these."""
+        jobs, left_out = self._store.jobs, 0
+        found = self.reading(lambda: jobs.events(job, newest=_MOST_EVENTS))
         if len(found) == _MOST_EVENTS:
-            older = self.reading(lambda: count_events(self._store.jobs, job)) - len(found)
+            left_out = self.reading(lambda: count_events(jobs, job)) - len(found)
+        if left_out > 0:
+            first = self.reading(lambda: first_events(jobs, job, _FIRST_EVENTS))
+            found = first + found[len(first) :]
         return [
             {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
             for e in found
-        ], max(0, older)
+        ], max(0, left_out)
 
     def tasks_of(self, job: int, tasks: str) -> TaskSet:
         """Tasks of an array. Raises `ServiceError`."""
@@ -133,9 +138,10 @@ class Queries:
             raise ServiceError(Failure.NOT_FOUND, what, advice)
         return found[0]
 
-    def count_events(self, job: int, most: int) -> int:
-        """How many events a job has, counted up to `most`."""
-        return self.reading(lambda: count_events(self._store.jobs, job, most))
+    def count_changes(self, job: int, most: int) -> int:
+        """How often it was held, released or changed, counted up to `most`."""
+        what = ("held", "released", "changed")
+        return self.reading(lambda: count_events(self._store.jobs, job, most, what))
 
     def outcomes(self, named: Collection[Named]) -> Mapping[Named, Outcome]:
         """What has become of those of these jobs that have ended."""
@@ -293,12 +299,15 @@ class Queries:
         if self._away is not None and began < self._away.until:
             raise unavailable(self._away.why)
         try:
-            return read()
+            found = read()
         except StoreUnavailable as error:
             ended = time.monotonic()
-            if ended - began >= _LATE:
+            # Else it is this read that takes too long, and others are answered beside it.
+            if ended - began >= _LATE and self._answered < began:
                 self._away = _Away(str(error), ended + _AWAY)
             raise unavailable(str(error)) from error
+        self._answered = time.monotonic()
+        return found
 
 
 def no_longer_kept(number: int, archived: Sequence[Archived]) -> ServiceError:

@@ -330,9 +330,21 @@ class JobQueries(Part):
         return self._rows(query.order_by(c.id.desc()).limit(newest))[::-1]
 
 
-def count_events(jobs: JobQueries, job: int, most: int | None = None) -> int:
-    """How many events a job has; `most`: it is not counted any further."""
-    some = select(tables.events.c.id).where(tables.events.c.job == job).limit(most)
+def first_events(jobs: JobQueries, job: int, most: int) -> list[dict[str, Any]]:
+    """A job's first events, oldest first."""
+    c = tables.events.c
+    query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job)
+    return jobs._rows(query.order_by(c.id).limit(most))
+
+
+def count_events(
+    jobs: JobQueries, job: int, most: int | None = None, what: Collection[str] | None = None
+) -> int:
+    """How many events a job has (`what`: of these kinds); `most`: it is not counted any further."""
+    c = tables.events.c
+    some = select(c.id).where(c.job == job).limit(most)
+    if what is not None:
+        some = some.where(c.what.in_(what))
     return int(jobs._column(select(func.count()).select_from(some.subquery()))[0])
 
 

@@ -61,6 +61,7 @@ def one_job(job: Mapping[str, Any]) -> Json:
         "where": _where(job),
         "components": [{key: part[key] for key in of_part} for part in job["components"]],
         "events": [_happened(event) for event in job["events"]],
+        "events_left_out": job.get("events_left_out", 0),
     }
 
 

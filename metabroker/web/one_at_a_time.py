@@ -29,5 +29,12 @@ class OneAtATime:
                 await asyncio.wait({self._under_way})
             done = asyncio.get_running_loop().run_in_executor(self._executor, work)
             self._under_way = done
+            done.add_done_callback(_heard)
             await asyncio.wait({done})  # unlike `await done`, does not cancel it
             return done.result()
+
+
+def _heard(done: asyncio.Future[Any]) -> None:
+    """What it has raised is nobody's any more, if whoever asked has left."""
+    if not done.cancelled():
+        done.exception()

@@ -41,7 +41,10 @@ def test_a_job_in_full(capsys: Out) -> None:
         assert part in out
     assert "left out" not in out
     views.print_job({**JOB, "events_left_out": 70_000})
-    assert "70000 older events are left out." in capsys.readouterr().out
+    assert (
+        "70000 events between the first ones and the newest are left out."
+        in capsys.readouterr().out
+    )
 
 
 def test_what_a_job_reads_and_where_that_lies(capsys: Out) -> None:

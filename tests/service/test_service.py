@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, islice
 from types import SimpleNamespace
 from typing import Any
 
@@ -361,17 +361,19 @@ def test_a_job_that_was_changed_very_often_is_shown_and_may_be_cancelled(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "_MOST_EVENTS", 5)
-    monkeypatch.setattr(changes, "_MOST_EVENTS", 8)
+    monkeypatch.setattr(queries, "_FIRST_EVENTS", 2)
+    monkeypatch.setattr(changes, "_MOST_CHANGES", 6)
     job = house.submit(hold=True, dependency="afterany:" + str(house.submit(hold=True)["job"]))
     number, told = job["job"], len(house.api.job(job["job"])["events"])
-    for change in cycle((house.api.release, house.api.hold)):
-        if told >= 8:
-            break
+    for change in islice(cycle((house.api.release, house.api.hold)), 6):
         house.answer(change(ANNA, number))
+        told += 1
         shown = house.api.job(number)
-        told = len(shown["events"]) + shown["events_left_out"]
+        assert len(shown["events"]) + shown["events_left_out"] == told
         assert len(shown["events"]) == min(5, told)
+        assert shown["events"][0]["event"] == "submitted"
+        assert shown["events"][-1]["event"] == change.__name__.replace("hold", "hel") + "d"
     error = refused(lambda: house.api.release(ANNA, number))
-    assert error.failure is Failure.CONFLICT and "changed too often" in error.message
+    assert error.failure is Failure.CONFLICT and "changed 6 times" in error.message
     house.answer(house.api.call(Caller(0, "root"), "change", job=number, time_limit=60))
     house.answer(house.api.cancel(ANNA, number))

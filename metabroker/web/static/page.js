@@ -344,6 +344,7 @@
         write(item.querySelector("b"), event.event);
         write(item.querySelector("span"), event.detail);
       });
+    write(byId("job-left-out"), job.events_left_out ? `${job.events_left_out} events between the first ones and the newest are left out.` : "");
     if (!dialog.open) dialog.showModal();
   }
 

@@ -182,3 +182,22 @@ def test_who_asks_just_after_the_store_kept_somebody_waiting_is_told_at_once(
         now += pause
         assert (refused.value.failure, asked) == (Failure.UNAVAILABLE, times)
     assert it.reading(lambda: 5) == 5
+
+
+def test_one_read_that_takes_too_long_is_no_store_that_is_away(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("metabroker.service.queries.time", SimpleNamespace(monotonic=lambda: now))
+    it = Queries(store, lambda _rows: {}, no_lists, lambda: 77.0)
+
+    def slow() -> None:
+        nonlocal now
+        now += 5.0
+        assert it.reading(lambda: 5) == 5  # somebody else's, meanwhile
+        now += 5.0
+        raise StoreUnavailable("canceling statement due to statement timeout")
+
+    with pytest.raises(ServiceError):
+        it.reading(slow)
+    assert it.reading(lambda: 6) == 6

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPConnection
 
 import pytest
 from aiohttp import web
 
+from metabroker.web.one_at_a_time import OneAtATime
 from metabroker.web.probes import probes
 from metabroker.web.server import WebServer
 from tests.web.served import Served
@@ -77,3 +80,29 @@ def test_the_probes_answer_while_viewers_of_the_page_keep_it_busy(served: Served
         served.source.answers.set()
         for connection in connections:
             connection.close()
+
+
+def test_what_is_raised_for_one_who_has_left_is_nobodys() -> None:
+    """It would be told in the log, with a traceback, however often somebody does that."""
+    heard: list[object] = []
+
+    async def leaves() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, told: heard.append(told))
+        begun, goes_on = threading.Event(), threading.Event()
+
+        def reads() -> None:
+            begun.set()
+            goes_on.wait(30)
+            raise OSError("the store is away")
+
+        with ThreadPoolExecutor(1) as threads:
+            waits = asyncio.ensure_future(OneAtATime(threads).call(reads))
+            await asyncio.to_thread(begun.wait, 30)
+            waits.cancel()
+            await asyncio.wait({waits})
+            goes_on.set()
+        await asyncio.sleep(0)
+        gc.collect()
+
+    asyncio.run(leaves())
+    assert not heard

@@ -7,7 +7,8 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 |---|---|
 | `POST /v1/jobs` | the new job, once it is durable; `?dry_run=1`: where it would run |
 | `GET /v1/jobs?user=&limit=` | `{"jobs": [...]}`: those that have not ended |
-| `GET /v1/jobs/{id}` | one job with its history of events |
+| `GET /v1/jobs/{id}` | one job with its events; of very many some, and \
+`events_left_out` |
 | `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job; `{id}` may be `17_3` or `17_[0-9]`, \
 tasks of an array |
 | `POST /v1/jobs/{id}/change` | the job, with other limits: `{"time_limit": seconds}`, and of an \

@@ -50,7 +50,7 @@ SAID: Mapping[str, Said] = {
         body={"$ref": "#/components/schemas/Submission"},
     ),
     "queue": Said("The jobs that have not ended.", {"user": "string", "limit": "integer"}, "Jobs"),
-    "job": Said("One job, with its history of events."),
+    "job": Said("One job, with its events: of very many some (`events_left_out`)."),
     "cancel": Said("End a job, or tasks of an array (`17_[0-9]`)."),
     "hold": Said("Keep a job from starting."),
     "release": Said("Hold it no more."),

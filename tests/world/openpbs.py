@@ -10,6 +10,7 @@ from __future__ import annotations
 import calendar
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from metabroker.clusters.openpbs.commands import show_clients_file, tell_time, version
@@ -19,7 +20,7 @@ from metabroker.clusters.transports.base import Command, Completed
 
 from .controller import Meddling, is_ours, owner, shown
 from .pbs_ralter import altered
-from .pbs_rstat import listed
+from .pbs_rstat import listed, vnodes
 from .pbs_states import state_of
 
 _NODES = 4
@@ -169,7 +170,7 @@ class Server:
         if job.state is State.RUNNING:
             where = held.get(job.reservation or "") or held.get(self._id(job), {})
             fields["exec_host"] = "+".join(f"{node}/0" for node in where)
-            fields["exec_vnode"] = _vnodes(_part(where, job.processors))
+            fields["exec_vnode"] = vnodes(_part(where, job.processors))
         return f"Job Id: {self._id(job)}|" + "|".join(f"{k}={v}" for k, v in fields.items())
 
     def _nodes(self, argv: tuple[str, ...], now: float) -> Completed:
@@ -214,7 +215,7 @@ class Server:
                 f"reserve_state = {state}\nreserve_substate = {substate}\n"
                 f"reserve_start = {_date(r.start)}\nreserve_end = {_date(r.end)}\n"
                 f"queue = {identity.partition('.')[0]}\nResource_List.ncpus = {r.processors}\n"
-                f"resv_nodes = {_vnodes(held.get(key, {}))}\nctime = {_date(now)}\n\n"
+                f"resv_nodes = {vnodes(held.get(key, {}))}\nctime = {_date(now)}\n\n"
             )
         return blocks
 
@@ -316,18 +317,25 @@ class Server:
         """Where reservations and other jobs are, from the last node on: those that take no jobs are
         the first ones."""
         left = dict(reversed(self._sizes().items()))
-        reservations = self.model.reservations.items()
-        found = {key: _part(left, r.processors) for key, r in reservations if r.ahead}
-        holders = [(key, r.processors) for key, r in reservations if not r.ahead]
+        reservations = self.model.reservations
+        holders = [(key, r.processors, r.end) for key, r in reservations.items() if not r.ahead]
         holders += [
-            (self._id(job), job.processors)
+            (self._id(job), job.processors, (job.start_time or 0.0) + job.limit)
             for job in self.model.jobs.values()
-            if job.state is State.RUNNING and job.reservation not in self.model.reservations
+            if job.state is State.RUNNING and job.reservation not in reservations
         ]
-        for key, wanted in holders:
+        all_of_it, found = Counter(left), dict[str, dict[str, int]]()
+        for key, wanted, _until in holders:
             found[key] = _part(left, wanted)
             for node, count in found[key].items():
                 left[node] -= count
+        for key, r in sorted(reservations.items(), key=lambda each: each[1].start):
+            if r.ahead:  # where nobody is now, then where nobody is any more by then
+                idle = Counter(_part(left, r.processors))
+                then, left = all_of_it - idle, Counter(left) - idle
+                for other, _, until in holders:
+                    then.subtract(found[other] if until > r.start else {})
+                found[key] = idle + Counter(_part(+then, r.processors - idle.total()))
         return found
 
 
@@ -374,10 +382,6 @@ def _processors(argv: Iterable[str]) -> int:
         (each,) = (r.partition("=")[2] for r in resources if r.startswith("ncpus="))
         total += int(count) * int(each)
     return total
-
-
-def _vnodes(where: dict[str, int]) -> str:
-    return "+".join(f"({node}:ncpus={count})" for node, count in where.items())
 
 
 def _date(moment: float) -> str:

@@ -52,5 +52,10 @@ def _forged(forger: str, server: str, others: list[str]) -> str:
     return head + own + made + rest
 
 
+def vnodes(where: Mapping[str, int]) -> str:
+    """Processors of nodes, as PBS writes them."""
+    return "+".join(f"({node}:ncpus={count})" for node, count in where.items())
+
+
 def _said(stdout: str) -> Completed:
     return Completed(0, stdout, "")

@@ -31,6 +31,8 @@ Json = dict[str, Any]
 _T = TypeVar("_T")
 
 ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
+JOBS_AT_ONCE = 300
+"""Numbers of jobs in one question: its line may have 8190 bytes, and a number 18 digits."""
 _TIMEOUT = 60.0  # seconds for one reply
 _PATIENCE = 30.0  # seconds in which a request whose reply was lost is repeated
 _WAIT_PATIENCE = 600.0  # seconds that a wait bears a daemon that is not there
@@ -269,7 +271,7 @@ def _url(path: str, query: Mapping[str, object]) -> str:
 
     given = {key: str(value) for key, value in query.items() if value is not None}
     url = f"/v1/{quote(path)}"
-    return f"{url}?{urlencode(given)}" if given else url
+    return f"{url}?{urlencode(given, safe=',')}" if given else url
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from metabroker.api.client import Client
+from metabroker.api.client import JOBS_AT_ONCE, Client
 from metabroker.submission.patterns import expand
 
 Json = dict[str, Any]
@@ -229,12 +229,22 @@ def records(
     Raises:
         ClientError: the daemon does not tell.
     """
-    wanted = None if jobs is None else ",".join(map(str, jobs))
-    answer = client.get("records", jobs=wanted, user=user, since=since)
+    told: dict[int, Json] = {}  # a task is told of with its array, and where it is asked about
+    for some in _pieces(jobs):
+        answer = client.get("records", jobs=some, user=user, since=since)
+        told |= {job["job"]: job for job in answer["jobs"]}
     partition = answer.get("partition") or DEFAULT_PARTITION
-    jobs_found = _with_limits(answer["jobs"])
-    found = [Record(job, partition, answer["time"]) for job in jobs_found]
+    found = [Record(job, partition, answer["time"]) for job in _with_limits([*told.values()])]
     return sorted(found, key=lambda each: each.id)
+
+
+def _pieces(jobs: Sequence[int] | None) -> list[str | None]:
+    """The jobs as the daemon is asked about them; None: any."""
+    if jobs is None:
+        return [None]
+    numbers = list(dict.fromkeys(jobs))  # one array's, as often as its tasks are named
+    firsts = range(0, max(1, len(numbers)), JOBS_AT_ONCE)
+    return [",".join(map(str, numbers[first : first + JOBS_AT_ONCE])) for first in firsts]
 
 
 def cpus_per_node(job: Record) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -149,6 +150,16 @@ def test_many_jobs_are_waited_for_at_once(broker: Broker, socket: Path) -> None:
             return [(end["state"], end["exit_code"]) for end in ends]
 
     assert asyncio.run(play()) == [("COMPLETED", 0), ("FAILED", 1), ("FAILED", 2)]
+
+
+def test_any_number_of_jobs_may_be_waited_for(socket: Path) -> None:
+    async def play() -> dict[int | None, int]:
+        async with AsyncBroker(socket=socket) as broker:
+            waits = (broker.end_of(10**17 + n) for n in range(950))
+            ends = await asyncio.gather(*waits, return_exceptions=True)
+            return Counter(e.status for e in ends if isinstance(e, ClientError))
+
+    assert asyncio.run(play()) == {404: 950}, "each by itself, and not the question"
 
 
 def test_whatever_goes_wrong_nobody_waits_for_ever(

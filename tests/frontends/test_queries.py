@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from metabroker.api.client import _url
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, short_duration
 from metabroker.frontends.sacct import parse_moment
@@ -283,3 +284,24 @@ def test_cells_and_durations() -> None:
     assert [short_duration(s) for s in (0, 65, 3665, 90061)] == [
         "0:00", "1:05", "1:01:05", "1-01:01:01"
     ]  # fmt: skip
+
+
+def test_any_number_of_jobs_may_be_named(ask: Ask) -> None:
+    first = 10**17
+    array = job(first, "QUEUED", array={"tasks": "0-9", "most": 2, "cancelled": "", "left": "1-9"})
+    task = job(first + 999, "RUNNING", array_job=first, array_task=0)
+    plain = [job(first + n, "RUNNING") for n in range(1, 999)]
+    daemon = StubClient(array, *plain, task)
+    numbers = ",".join(str(first + n) for n in range(1000))
+    code, out, _ = ask(daemon, "squeue", "-h", "-j", numbers, "-o", "%A")
+    assert (code, out.split()) == (0, numbers.split(","))
+    assert all(len(_url("records", query)) < 8000 for query in daemon.queries)
+    daemon.queries.clear()
+    _, out, _ = ask(daemon, "scontrol", "show", "job", f"{first + 1},{first + 999},{first}")
+    assert out.count("ArrayTaskThrottle=2") == 2
+    tasks = ",".join(f"{first}_{n}" for n in range(2000))
+    assert ask(daemon, "squeue", "-h", "-j", tasks, "-o", "%i")[0] == 0
+    assert daemon.queries[-1]["jobs"] == str(first)
+    _, out, _ = ask(daemon, "scontrol", "-o", "show", "job", numbers)
+    throttled = [line for line in out.splitlines() if "ArrayTaskThrottle=2" in line]
+    assert len(throttled) == 2, "the array and its task came in two answers"

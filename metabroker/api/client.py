@@ -260,6 +260,15 @@ class Client:
             connection.close()
 
 
+def exit_code_of(job: Json) -> int:
+    """What a command that waited for the job ends with: the job's own exit code; 1 where it ended
+    otherwise, or is an array that did not succeed, whatever its tasks' scripts ended with."""
+    if job["state"] == "COMPLETED":
+        return 0
+    code = job.get("exit_code")
+    return code if job["state"] == "FAILED" and isinstance(code, int) and 0 < code < 256 else 1
+
+
 def _quoted(part: str) -> str:
     from urllib.parse import quote
 

@@ -71,6 +71,10 @@ class StubClient:
         self.submitted.append(dict(wire))
         return {"job": 17, "state": "QUEUED"}
 
+    def wait(self, job: int, _seen: Any, **_how: Any) -> Json:
+        """The job, which has ended."""
+        return next(each for each in self.jobs if each["job"] == job)
+
     def dry_run(self, _wire: Mapping[str, Any]) -> Json:
         """The plan."""
         return self.plan

@@ -146,7 +146,6 @@ def attributes(job: Record) -> dict[str, Any]:
     chdir = job.spec("chdir")
     limit = {"walltime": duration_of_pbs(job.limit)}
     used = {"ncpus": job.processors, "walltime": duration_of_pbs(job.used)}
-    queue = job.asked("partition") or job.default_partition
     joined, of_array = not job.spec("error"), job.json.get("array_job") is not None
     chunks, memory = _chunks(job), int(job.json["shape"].get("memory_per_cpu") or 0)
     waits = {"Q": f"Not Running: {job.json['reason']}"}
@@ -155,7 +154,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "Job_Owner": f"{job.user}@{SERVER}",
         "resources_used": used if job.json["start_time"] is not None else None,
         "job_state": letter,
-        "queue": queue,
+        "queue": job.partition,
         "server": SERVER,
         "Account_Name": job.asked("account"),
         "Checkpoint": None if of_array else "u",
@@ -188,7 +187,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "stime": _date(job.json["start_time"]) if job.json["start_time"] else None,
         "obittime": _date(job.json["end_time"]) if status is not None else None,
         "substate": _substate(job, letter, status),
-        "Variable_List": {"PBS_O_WORKDIR": chdir, "PBS_O_QUEUE": queue},
+        "Variable_List": {"PBS_O_WORKDIR": chdir, "PBS_O_QUEUE": job.partition},
         "euser": job.user,
         "queue_type": "E",
         "comment": waits.get(letter),

@@ -62,9 +62,10 @@ def _chosen(job: Record, options: dict[str, Given], *, over: bool) -> bool:
     states = _value(options, "s")
     if states is not None and pbs.state(job) not in states:
         return False
+    if "q" in options and not job.in_a_partition(_value(options, "q")):
+        return False
     own = {
         "N": job.name,
-        "q": job.asked("partition") or job.default_partition,
         "A": job.asked("account"),
         "P": job.asked("project") or pbs.NO_PROJECT,
     }

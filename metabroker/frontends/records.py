@@ -115,7 +115,13 @@ class Record:
 
     @property
     def partition(self) -> str:
+        """As it was asked for: several, with commas, where any of them will do."""
         return self.asked("partition") or self.default_partition
+
+    def in_a_partition(self, names: str | None) -> bool:
+        """Whether one of these (with commas between) is one that it may be in, or is."""
+        wanted = set(filter(None, (names or "").split(",")))
+        return not wanted.isdisjoint(self.partition.split(","))
 
     @property
     def processors(self) -> int:

@@ -265,9 +265,10 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
         words = (options["state"].value or "").split(",")
         if job.state not in {state_word(word) for word in words}:
             return False
+    if "partition" in options and not job.in_a_partition(options["partition"].value):
+        return False
     for option, own in (
         ("name", job.name),
-        ("partition", job.partition),
         ("accounts", job.asked("account")),
         ("qos", job.asked("qos")),
     ):

@@ -125,9 +125,10 @@ def _wanted(
 
 
 def _has(job: Record, options: dict[str, Given]) -> bool:
+    if "partition" in options and not job.in_a_partition(options["partition"].value):
+        return False
     own = {
         "jobname": job.name,
-        "partition": job.partition,
         "account": job.asked("account"),
         "qos": job.asked("qos"),
         "wckey": job.asked("wckey"),

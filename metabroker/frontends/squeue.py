@@ -239,13 +239,15 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
         users is not None and job.user not in users
     ):
         return False
+    if "partitions" in options and not job.in_a_partition(options["partitions"].value):
+        return False
     for option, own in (
         ("name", job.name),
-        ("partitions", job.partition),
         ("accounts", job.asked("account")),
         ("qos", job.asked("qos")),
-    ):
-        if option in options and own not in (options[option].value or "").split(","):
+    ):  # Slurm takes capital letters in these for small ones, and not in names of partitions
+        names = (options[option].value or "").lower().split(",") if option in options else None
+        if names is not None and (own is None or own.lower() not in names):
             return False
     return "nodelist" not in options or bool(
         set(job.hosts) & set((options["nodelist"].value or "").split(","))

@@ -305,3 +305,23 @@ def test_any_number_of_jobs_may_be_named(ask: Ask) -> None:
     _, out, _ = ask(daemon, "scontrol", "-o", "show", "job", numbers)
     throttled = [line for line in out.splitlines() if "ArrayTaskThrottle=2" in line]
     assert len(throttled) == 2, "the array and its task came in two answers"
+
+
+@pytest.mark.parametrize("names", ["short", "batch", "long,short", "batch,short"])
+def test_a_job_that_may_be_in_several_partitions_is_found_by_each(ask: Ask, names: str) -> None:
+    asked = [{"option": "partition", "value": "batch,short"}]
+    daemon = StubClient(job(2, spec={**SPEC, "asked": asked}))
+    assert ask(daemon, "squeue", "-h", "-p", names, "-o", "%i %P")[1] == "2 batch,short\n"
+    assert ask(daemon, "sacct", "-anXP", "-r", names, "-o", "jobid")[1] == "2\n"
+    assert ask(daemon, "qselect", "-q", names)[1] == "2.metabroker\n"
+    assert ask(daemon, "scancel", "-p", names) == (0, "", "")
+    assert daemon.changed == [(2, "cancel")]
+    for words in (["squeue", "-h", "-p"], ["sacct", "-anX", "-r"], ["qselect", "-q"]):
+        assert ask(daemon, *words, "Short,shor,")[1] == ""
+
+
+def test_squeue_takes_capital_letters_where_slurm_does(ask: Ask) -> None:
+    asked = [{"option": "account", "value": "chem"}, {"option": "qos", "value": "Low"}]
+    daemon = StubClient(job(1), job(2, name="Mine", spec={**SPEC, "asked": asked}))
+    for words in (["-A", "CHEM"], ["-q", "x,low"], ["-n", "mine"], ["-n", "MINE,x"]):
+        assert ask(daemon, "squeue", "-h", *words, "-o", "%i")[1] == "2\n"

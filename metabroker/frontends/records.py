@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -118,11 +119,6 @@ class Record:
         """As it was asked for: several, with commas, where any of them will do."""
         return self.asked("partition") or self.default_partition
 
-    def in_a_partition(self, names: str | None) -> bool:
-        """Whether one of these (with commas between) is one that it may be in, or is."""
-        wanted = set(filter(None, (names or "").split(",")))
-        return not wanted.isdisjoint(self.partition.split(","))
-
     @property
     def processors(self) -> int:
         return int(self.json["processors"])
@@ -143,8 +139,7 @@ class Record:
     @property
     def nodes(self) -> int:
         """How many it has, or needs at least as far as is known."""
-        asked = (self.asked("nodes") or "1").partition("-")[0]
-        return len(self.hosts) or max(int(asked), len(self.json["components"]))
+        return len(self.hosts) or max(1, number_asked(self, "nodes"), len(self.json["components"]))
 
     @property
     def limit(self) -> int:
@@ -219,6 +214,12 @@ def ended_well(job: Record) -> bool:
     return job.ended and bool(parts) and all(part.get("exit_code") == 0 for part in parts)
 
 
+def in_a_partition(job: Record, names: str | None) -> bool:
+    """Whether one of these (with commas between) is one that it may be in, or is."""
+    wanted = set(filter(None, (names or "").split(",")))
+    return not wanted.isdisjoint(job.partition.split(","))
+
+
 def _time(value: Any) -> float | None:
     return None if value is None else float(value)
 
@@ -255,7 +256,14 @@ def _pieces(jobs: Sequence[int] | None) -> list[str | None]:
 
 def cpus_per_node(job: Record) -> int:
     """At least so many processors are needed on each of its nodes."""
-    return job.cpus_per_task * max(1, int(job.asked("ntasks-per-node") or 1))
+    return job.cpus_per_task * max(1, number_asked(job, "ntasks-per-node"))
+
+
+def number_asked(job: Record, option: str) -> int:
+    """The number that its user's word for an option begins with; 0: with none. Words come from all
+    users, and a cluster may not have judged them yet: none may keep others from being shown."""
+    found = re.match(r"\s*([+-]?[0-9]{1,18})(?![0-9])", job.asked(option) or "", re.ASCII)
+    return 0 if found is None else int(found[1])
 
 
 def _with_limits(jobs: list[Json]) -> list[Json]:

@@ -14,6 +14,7 @@ from metabroker.frontends.printing import duration, hostlist, moment
 from metabroker.frontends.records import (
     Record,
     ended_well,
+    in_a_partition,
     own_user,
     records,
     state_word,
@@ -265,7 +266,7 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
         words = (options["state"].value or "").split(",")
         if job.state not in {state_word(word) for word in words}:
             return False
-    if "partition" in options and not job.in_a_partition(options["partition"].value):
+    if "partition" in options and not in_a_partition(job, options["partition"].value):
         return False
     for option, own in (
         ("name", job.name),

@@ -9,7 +9,15 @@ from metabroker.api.client import Client, ClientError
 from metabroker.frontends.arrays import JobId, job_ids, waiting
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
-from metabroker.frontends.records import Record, own_user, records, state_word, user_names, whose
+from metabroker.frontends.records import (
+    Record,
+    in_a_partition,
+    own_user,
+    records,
+    state_word,
+    user_names,
+    whose,
+)
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
@@ -125,7 +133,7 @@ def _wanted(
 
 
 def _has(job: Record, options: dict[str, Given]) -> bool:
-    if "partition" in options and not job.in_a_partition(options["partition"].value):
+    if "partition" in options and not in_a_partition(job, options["partition"].value):
         return False
     own = {
         "jobname": job.name,

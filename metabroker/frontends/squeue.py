@@ -16,6 +16,7 @@ from metabroker.frontends.records import (
     KEPT,
     Record,
     cpus_per_node,
+    in_a_partition,
     own_user,
     records,
     state_word,
@@ -239,7 +240,7 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
         users is not None and job.user not in users
     ):
         return False
-    if "partitions" in options and not job.in_a_partition(options["partitions"].value):
+    if "partitions" in options and not in_a_partition(job, options["partitions"].value):
         return False
     for option, own in (
         ("name", job.name),

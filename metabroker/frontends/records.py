@@ -16,6 +16,9 @@ CLUSTER = DEFAULT_PARTITION = "metabroker"
 """What all clusters together are called, and a partition of all of them."""
 KEPT = 86400.0
 """Seconds that ended jobs are shown, where Slurm has MinJobAge."""
+_SIGNALS = (
+    64  # how many there are; a shell adds 128 to one's number, and a script may end with more
+)
 # State: Slurm's word, its short form, and its place in Slurm's own order of states.
 _STATES = {
     "QUEUED": ("PENDING", "PD", 0),
@@ -188,7 +191,7 @@ class Record:
         if code is None:
             ran = self.json["start_time"] is not None
             return (0, 15) if ran and self.state == "CANCELLED" else (0, 0)
-        return (0, code - 128) if code > 128 else (code, 0)
+        return (0, code - 128) if 128 < code <= 128 + _SIGNALS else (code, 0)
 
     def path(self, key: str) -> str:
         """The file of its output, or of its errors, as it was named."""

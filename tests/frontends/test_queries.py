@@ -381,3 +381,23 @@ def test_names_that_a_terminal_cannot_show_are_escaped(monkeypatch: pytest.Monke
         main("squeue", ["-h", "-S", "i", "-o", "%i %j"])
     assert ended.value.code == 0
     assert written.getvalue() == b"1 job1\n2 r\xfcn \\U0001f600\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "why", "step"),
+    [
+        (137, "0:9", "JobLaunchFailure", "CANCELLED"),
+        (192, "0:64", "JobLaunchFailure", "CANCELLED"),
+        (193, "193:0", "NonZeroExitCode", "FAILED"),
+        (255, "255:0", "NonZeroExitCode", "FAILED"),
+        (128, "128:0", "NonZeroExitCode", "FAILED"),
+    ],
+)
+def test_a_large_exit_code_is_no_signal(
+    ask: Ask, code: int, told: str, why: str, step: str
+) -> None:
+    daemon = StubClient(job(1, "FAILED", exit_code=code))
+    _, out, _ = ask(daemon, "sacct", "-anP", "-o", "state,exitcode,reason")
+    assert out == f"FAILED|{told}|{why}\n{step}|{told}|\n"
+    assert f"ExitCode={told}" in ask(daemon, "scontrol", "show", "job", "1")[1]
+    assert ask(daemon, "qstat", "-xf", "1")[1].count(f"Exit_status = {code}") == 1

@@ -114,7 +114,7 @@ def _wanted(
     way: Client, asked: list[JobId], options: dict[str, Given], states: set[str] | None
 ) -> list[Record]:
     """Jobs that are as it is asked. Of arrays that have not ended the states are not looked at."""
-    users = [own_user()] if "me" in options else None
+    users = [own_user(way)] if "me" in options else None
     if "user" in options:
         users = user_names(options["user"].value or "")
     numbers = [each.number for each in asked] or None

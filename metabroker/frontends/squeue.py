@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from metabroker.api.client import Client
 from metabroker.frontends.arrays import JobId, array_id, job_ids, rows, shown_id, task_id
 from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
@@ -160,9 +161,9 @@ def run(words: list[str]) -> int:
     options = {each.name: each for each in given}
     asked = _jobs_asked(options, [word.text for word in rest])
     columns = _columns(options)
-    users = _users(options)
     since = _since(options)
     way = client()
+    users = _users(options, way)
     numbers = None if asked is None else [each.number for each in asked]
     found = records(way, jobs=numbers, user=whose(users), since=since)
     if asked is not None:
@@ -196,9 +197,9 @@ def _jobs_asked(options: dict[str, Given], rest: list[str]) -> list[JobId] | Non
     return job_ids(text) if text else None
 
 
-def _users(options: dict[str, Given]) -> list[str] | None:
+def _users(options: dict[str, Given], way: Client) -> list[str] | None:
     if "me" in options:
-        return [own_user()]
+        return [own_user(way)]
     text = options["users"].value if "users" in options else os.environ.get("SQUEUE_USERS")
     return user_names(text) if text else None
 

@@ -291,7 +291,7 @@ def duration_of_pbs(seconds: float) -> str:
 
 
 def _date(seconds: float) -> str:
-    return time.strftime("%a %b %d %H:%M:%S %Y", time.localtime(seconds)).replace(" 0", "  ", 1)
+    return time.ctime(seconds)
 
 
 def as_json(jobs: list[Record]) -> str:

@@ -18,6 +18,7 @@ from metabroker.frontends.records import (
     Record,
     cpus_per_node,
     in_a_partition,
+    number_asked,
     own_user,
     records,
     state_word,
@@ -51,15 +52,15 @@ def _nodes_or_reason(job: Record) -> str:
     return f"({job.reason})" if told else hostlist(job.hosts)
 
 
-def _memory(job: Record) -> str:
+def _megabytes(job: Record) -> int:
+    """That it needs on each node, or for each processor."""
     shape = job.json["shape"]
-    if shape.get("memory"):
-        return _size(shape["memory"])
-    return f"{_size(shape['memory_per_cpu'])}" if shape.get("memory_per_cpu") else "0"
+    return int(shape.get("memory") or shape.get("memory_per_cpu") or 0)
 
 
-def _size(megabytes: int) -> str:
-    return f"{megabytes // 1024}G" if megabytes % 1024 == 0 else f"{megabytes}M"
+def _memory(job: Record) -> str:
+    size = _megabytes(job)
+    return f"{size}M" if size % 1024 else f"{size // 1024}G" if size else "0"
 
 
 def _time_left(job: Record) -> str:
@@ -277,6 +278,15 @@ _KEYS: dict[str, Callable[[Record], int]] = {  # others by their words
     "i": lambda job: job.id,
     "A": lambda job: job.id,
     "C": lambda job: job.processors,
+    "c": cpus_per_node,
+    "D": lambda job: job.nodes,
+    "F": array_id,
+    "K": lambda job: int(re.split("[^0-9]", task_id(job) or "")[0] or -1),
+    "L": lambda job: int(job.limit - job.used),
+    "l": lambda job: job.limit,
+    "m": lambda job: _megabytes(job),
+    "U": lambda job: int(uid) if (uid := uid_of(job.user)).isdecimal() else 1 << 32,
+    "y": lambda job: number_asked(job, "nice"),
     "S": lambda job: int(job.started or 0),
     "V": lambda job: int(job.submitted),
     "e": lambda job: int(job.ends or 0),
@@ -301,7 +311,9 @@ def _columns(options: dict[str, Given]) -> list[_Column]:
 
 
 def _short_columns(text: str) -> list[_Column]:
-    """`%[.][SIZE]LETTER`, and any text between."""
+    """`%[.][SIZE]LETTER`, and any text between; of `%all` all fields, with bars between."""
+    if text.lower() == "%all":
+        text = "|".join(f"%{letter}" for letter in sorted(_LETTERS, key=_as_in_slurm))
     prefix, *tokens = text.split("%")
     found = [_Column("", 0, False, prefix)] if prefix else []
     for token in filter(None, tokens):
@@ -316,6 +328,11 @@ def _short_columns(text: str) -> list[_Column]:
         right, width = bool(size[1]), int(size[2] or 0)
         found.append(_Column(_LETTERS[letter], width, right, token[size.end() + 1 :]))
     return found
+
+
+def _as_in_slurm(letter: str) -> tuple[str, bool]:
+    """The order of `%all`: a small letter is before its capital one."""
+    return letter.lower(), letter.isupper()
 
 
 def _long_columns(text: str) -> list[_Column]:

@@ -132,20 +132,22 @@ class Client:
         job: int,
         seen: Callable[[Json | ClientError], None],
         *,
-        every: float = _LONG_POLL,
+        every: float | Callable[[], float] = _LONG_POLL,
         began: bool = False,
     ) -> Json:
         """The job once it has ended, however often the daemon restarts meanwhile.
 
-        `seen` is told the job's state every `every` seconds, and each time the daemon is lost.
+        `seen` is told the job's state every `every` seconds, or after as many as `every` says each
+        time anew, and each time the daemon is lost.
         Unless the wait `began` before, a daemon that is not there now is an error at once.
         """
         lost_at: float | None = None
         pause = 0.1
         while True:
             try:
-                path = f"/v1/jobs/{job}/wait?timeout={every}"
-                state = self._request("GET", path, timeout=every + self._timeout)
+                seconds = every() if callable(every) else every
+                path = f"/v1/jobs/{job}/wait?timeout={seconds}"
+                state = self._request("GET", path, timeout=seconds + self._timeout)
             except ClientError as error:
                 first = not began and lost_at is None
                 if error.status not in (None, 503) or (first and isinstance(error, Unreachable)):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from metabroker.api.client import Client
 from metabroker.client import Broker, ClientError, SubmissionError, Unreachable
 from metabroker.client.aio import AsyncBroker
 from metabroker.client.jobs import Options, described
@@ -65,6 +66,23 @@ def test_a_job_that_goes_on_is_listed_and_cancelled(broker: Broker) -> None:
     for each in (job, behind):
         each.cancel()
     assert [each.wait(60)["state"] for each in (job, behind)] == ["CANCELLED"] * 2
+
+
+@pytest.mark.parametrize("timeout", [0.05, 30, 60, 61, 90, 150])
+def test_no_wait_goes_on_for_longer_than_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timeout: float
+) -> None:
+    now = [1000.0]
+
+    def goes_on(_client: Client, _method: str, path: str, **_more: float) -> dict[str, str]:
+        now[0] += float(path.partition("timeout=")[2])
+        return {"state": "RUNNING"}
+
+    monkeypatch.setattr("metabroker.client.broker.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(Client, "_request", goes_on)
+    with pytest.raises(TimeoutError):
+        Broker(socket=tmp_path / "nobody").job(1).wait(timeout)
+    assert now[0] - 1000 == pytest.approx(max(0.1, timeout))
 
 
 def test_an_array_is_one_job_that_waits_for_all_of_its_tasks(broker: Broker) -> None:

@@ -31,6 +31,8 @@ Json = dict[str, Any]
 _T = TypeVar("_T")
 
 ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
+JOBS_AT_ONCE = 300
+"""Numbers of jobs in one question: its line may have 8190 bytes, and a number 18 digits."""
 _TIMEOUT = 60.0  # seconds for one reply
 _PATIENCE = 30.0  # seconds in which a request whose reply was lost is repeated
 _WAIT_PATIENCE = 600.0  # seconds that a wait bears a daemon that is not there
@@ -130,20 +132,22 @@ class Client:
         job: int,
         seen: Callable[[Json | ClientError], None],
         *,
-        every: float = _LONG_POLL,
+        every: float | Callable[[], float] = _LONG_POLL,
         began: bool = False,
     ) -> Json:
         """The job once it has ended, however often the daemon restarts meanwhile.
 
-        `seen` is told the job's state every `every` seconds, and each time the daemon is lost.
+        `seen` is told the job's state every `every` seconds, or after as many as `every` says each
+        time anew, and each time the daemon is lost.
         Unless the wait `began` before, a daemon that is not there now is an error at once.
         """
         lost_at: float | None = None
         pause = 0.1
         while True:
             try:
-                path = f"/v1/jobs/{job}/wait?timeout={every}"
-                state = self._request("GET", path, timeout=every + self._timeout)
+                seconds = every() if callable(every) else every
+                path = f"/v1/jobs/{job}/wait?timeout={seconds}"
+                state = self._request("GET", path, timeout=seconds + self._timeout)
             except ClientError as error:
                 first = not began and lost_at is None
                 if error.status not in (None, 503) or (first and isinstance(error, Unreachable)):
@@ -258,6 +262,15 @@ class Client:
             connection.close()
 
 
+def exit_code_of(job: Json) -> int:
+    """What a command that waited for the job ends with: the job's own exit code; 1 where it ended
+    otherwise, or is an array that did not succeed, whatever its tasks' scripts ended with."""
+    if job["state"] == "COMPLETED":
+        return 0
+    code = job.get("exit_code")
+    return code if job["state"] == "FAILED" and isinstance(code, int) and 0 < code < 256 else 1
+
+
 def _quoted(part: str) -> str:
     from urllib.parse import quote
 
@@ -269,7 +282,7 @@ def _url(path: str, query: Mapping[str, object]) -> str:
 
     given = {key: str(value) for key, value in query.items() if value is not None}
     url = f"/v1/{quote(path)}"
-    return f"{url}?{urlencode(given)}" if given else url
+    return f"{url}?{urlencode(given, safe=',')}" if given else url
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

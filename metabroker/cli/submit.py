@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from metabroker.api.client import Client, ClientError, new_id
+from metabroker.api.client import Client, ClientError, exit_code_of, new_id
 from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
 from metabroker.cli.options import build, given, job_options, read_script, script_options
@@ -90,13 +90,13 @@ def submit(
         if as_json:
             _tell(job, lambda: common.print_json({**job, **told}))
         return 0
-    from metabroker.cli.wait import exit_code, tell_end, wait_for
+    from metabroker.cli.wait import tell_end, wait_for
 
     ended = wait_for(client, int(job["job"]), began=True)
     tell_end(ended)
     if as_json:
         common.print_json({**ended, **told})
-    return exit_code(ended)
+    return exit_code_of(ended)
 
 
 def _submit_optional(

@@ -7,9 +7,9 @@ import time
 
 import click
 
-from metabroker.api.client import Client, ClientError, Json
+from metabroker.api.client import Client, ClientError, Json, exit_code_of
 from metabroker.cli import common
-from metabroker.cli.errors import FAILED, complain, one_line
+from metabroker.cli.errors import complain, one_line
 from metabroker.cli.streams import is_terminal
 from metabroker.cli.table import duration
 
@@ -37,7 +37,7 @@ def wait(jobs: tuple[int, ...], socket_path: str | None, as_json: bool) -> int:
             print(f"{job} {state}" + ("" if code is None else f" {code}"), flush=True)
     if as_json:
         common.print_json({"jobs": ended})
-    return next((code for code in map(exit_code, ended) if code), 0)
+    return next((code for code in map(exit_code_of, ended) if code), 0)
 
 
 def wait_for(client: Client, job: int, *, began: bool = False) -> Json:
@@ -63,16 +63,6 @@ def tell_end(job: Json) -> None:
         complain(f"job {number} {state}{why}", f"see `metabroker show {number}`")
     elif is_terminal(sys.stderr):
         complain(f"job {number} {state}", "")
-
-
-def exit_code(job: Json) -> int:
-    """The job's own exit code; 1 where it ended otherwise."""
-    if job["state"] == "COMPLETED":
-        return 0
-    code = job.get("exit_code")
-    if job["state"] == "FAILED" and isinstance(code, int) and 0 < code < 256:
-        return code
-    return FAILED
 
 
 class _Progress:

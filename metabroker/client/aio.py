@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Self, TypeVar, Unpack
 
-from metabroker.api.client import ENDED, ClientError
+from metabroker.api.client import ENDED, JOBS_AT_ONCE, ClientError
 
 from .broker import Broker, Job
 from .jobs import Options, Script
@@ -28,7 +28,6 @@ Json = dict[str, Any]
 _T = TypeVar("_T")
 
 _THREADS = 8
-_AT_ONCE = 1_000  # jobs that one request asks for
 _SOON, _LATE = 0.5, 5.0  # seconds between two requests
 _PATIENCE = 600.0  # seconds that waits bear a daemon that is not there
 
@@ -167,8 +166,8 @@ class AsyncBroker:
     def _over(self, numbers: Sequence[int]) -> dict[int, ClientError | None]:
         """Those of these jobs that have ended, or are not known: with what is wrong."""
         found: dict[int, ClientError | None] = {}
-        for first in range(0, len(numbers), _AT_ONCE):
-            some = numbers[first : first + _AT_ONCE]
+        for first in range(0, len(numbers), JOBS_AT_ONCE):
+            some = numbers[first : first + JOBS_AT_ONCE]
             text = ",".join(map(str, some))
             states = {
                 record["job"]: record["state"]

@@ -56,7 +56,11 @@ class Job:
             if over is not None and time.monotonic() >= over:
                 raise TimeoutError(f"job {self.id} has not ended within {timeout:g} s")
 
-        every = _LONG_POLL if timeout is None else max(0.1, min(_LONG_POLL, timeout))
+        def every() -> float:  # no request goes on for longer than the caller waits
+            return (
+                _LONG_POLL if over is None else min(_LONG_POLL, max(0.1, over - time.monotonic()))
+            )
+
         return self.broker.client.wait(self.id, look, every=every)
 
     def cancel(self) -> Json:

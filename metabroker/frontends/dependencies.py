@@ -10,8 +10,6 @@ from metabroker.api.client import Client
 from metabroker.frontends.records import Record, records
 from metabroker.submission.dependency import Dependency, Term, When, parse_dependency
 
-_AT_ONCE = 500  # jobs that the daemon is asked about
-
 
 def wanted(job: Record) -> Dependency | None:
     """What a job waits for, or waited for in vain; None: for no other job, any more."""
@@ -27,9 +25,8 @@ def with_others(client: Client, jobs: Sequence[Record]) -> list[Record]:
     others: dict[int, Record] = {}
     for user in {job.user for job, each in named_by if Term(When.SINGLETON) in each.terms}:
         others |= {job.id: job for job in records(client, user=user, since=time.time())}
-    for first in range(0, len(named), _AT_ONCE):
-        found = records(client, jobs=named[first : first + _AT_ONCE])
-        others |= {job.id: job for job in found}
+    if named:
+        others |= {job.id: job for job in records(client, jobs=named)}
     return [replace(job, others=others) for job in jobs]
 
 

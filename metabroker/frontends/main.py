@@ -35,6 +35,9 @@ def refuse(options: Iterable[str], why: Mapping[str, str]) -> None:
 
 def main(name: str, words: Sequence[str] | None = None) -> NoReturn:
     """Be the command of that name."""
+    for stream in (sys.stdout, sys.stderr):  # any user's words may be in what is printed
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     run: Callable[[list[str]], int] = import_module(f"metabroker.frontends.{name}").run
     try:
         code = run(list(sys.argv[1:] if words is None else words))

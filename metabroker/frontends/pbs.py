@@ -14,7 +14,7 @@ from metabroker import __version__
 from metabroker.frontends.arrays import JobId, waiting
 from metabroker.frontends.dependencies import wanted
 from metabroker.frontends.main import FrontEndError
-from metabroker.frontends.records import Record
+from metabroker.frontends.records import Record, number_asked
 from metabroker.submission.dependency import Term
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.tasks import TaskSet
@@ -146,7 +146,6 @@ def attributes(job: Record) -> dict[str, Any]:
     chdir = job.spec("chdir")
     limit = {"walltime": duration_of_pbs(job.limit)}
     used = {"ncpus": job.processors, "walltime": duration_of_pbs(job.used)}
-    queue = job.asked("partition") or job.default_partition
     joined, of_array = not job.spec("error"), job.json.get("array_job") is not None
     chunks, memory = _chunks(job), int(job.json["shape"].get("memory_per_cpu") or 0)
     waits = {"Q": f"Not Running: {job.json['reason']}"}
@@ -155,7 +154,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "Job_Owner": f"{job.user}@{SERVER}",
         "resources_used": used if job.json["start_time"] is not None else None,
         "job_state": letter,
-        "queue": queue,
+        "queue": job.partition,
         "server": SERVER,
         "Account_Name": job.asked("account"),
         "Checkpoint": None if of_array else "u",
@@ -175,7 +174,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "Mail_Points": "n",
         "mtime": _date(job.json["end_time"] or job.json["start_time"] or job.submitted),
         "Output_Path": f"{SERVER}:{_path(job, 'output')}",
-        "Priority": int(job.asked("priority") or 0),
+        "Priority": number_asked(job, "priority"),
         "qtime": _date(job.submitted),
         "Rerunable": "False",
         "Resource_List": {
@@ -188,7 +187,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "stime": _date(job.json["start_time"]) if job.json["start_time"] else None,
         "obittime": _date(job.json["end_time"]) if status is not None else None,
         "substate": _substate(job, letter, status),
-        "Variable_List": {"PBS_O_WORKDIR": chdir, "PBS_O_QUEUE": queue},
+        "Variable_List": {"PBS_O_WORKDIR": chdir, "PBS_O_QUEUE": job.partition},
         "euser": job.user,
         "queue_type": "E",
         "comment": waits.get(letter),
@@ -242,16 +241,16 @@ def _named(term: Term) -> int | str:
 
 def _chunks(job: Record) -> dict[str, Any]:
     """Where its tasks are: each anywhere, or so many on each of its nodes."""
-    asked, cpus = job.asked("nodes") or "", job.cpus_per_task
+    nodes, cpus = number_asked(job, "nodes"), job.cpus_per_task
     memory = int(job.json["shape"].get("memory_per_cpu") or 0)
     more = f":mem={memory * cpus}mb" if memory else ""
-    if not (asked.isascii() and asked.isdigit()) or job.tasks % int(asked):
+    if nodes < 1 or str(nodes) != job.asked("nodes") or job.tasks % nodes:
         select = f"{job.tasks}:ncpus={cpus}{more}"
         return {"nodect": job.tasks, "place": "free", "select": select}
-    ranks = job.tasks // int(asked)
+    ranks = job.tasks // nodes
     more = f":mem={memory * cpus * ranks}mb" if memory else ""
-    select = f"{asked}:ncpus={ranks * cpus}:mpiprocs={ranks}{more}"
-    return {"nodect": int(asked), "place": "scatter", "select": select}
+    select = f"{nodes}:ncpus={ranks * cpus}:mpiprocs={ranks}{more}"
+    return {"nodect": nodes, "place": "scatter", "select": select}
 
 
 def _chunks_of_hosts(job: Record) -> str | None:
@@ -292,7 +291,7 @@ def duration_of_pbs(seconds: float) -> str:
 
 
 def _date(seconds: float) -> str:
-    return time.strftime("%a %b %d %H:%M:%S %Y", time.localtime(seconds)).replace(" 0", "  ", 1)
+    return time.ctime(seconds)
 
 
 def as_json(jobs: list[Record]) -> str:

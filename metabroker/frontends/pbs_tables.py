@@ -23,7 +23,7 @@ def as_table(jobs: list[Record]) -> list[str]:
         "----------------  ---------------- ----------------  -------- - -----",
     ]
     for job in jobs:
-        queue = job.asked("partition") or job.default_partition
+        queue = job.partition
         used = pbs.duration_of_pbs(job.used) if job.json["start_time"] is not None else "0"
         name = job.name if len(job.name) < 16 else f"{job.name[:15]}*"
         words = (pbs.shown_id(job)[:17], name, job.user[:16], used, pbs.state(job), queue[:16])

@@ -7,7 +7,7 @@ import time
 from metabroker.frontends import pbs
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
-from metabroker.frontends.records import Record, records, user_names, whose
+from metabroker.frontends.records import Record, in_a_partition, records, user_names, whose
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
@@ -62,9 +62,10 @@ def _chosen(job: Record, options: dict[str, Given], *, over: bool) -> bool:
     states = _value(options, "s")
     if states is not None and pbs.state(job) not in states:
         return False
+    if "q" in options and not in_a_partition(job, _value(options, "q")):
+        return False
     own = {
         "N": job.name,
-        "q": job.asked("partition") or job.default_partition,
         "A": job.asked("account"),
         "P": job.asked("project") or pbs.NO_PROJECT,
     }

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 from metabroker import __version__
+from metabroker.api.client import exit_code_of
 from metabroker.frontends import pbs
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
@@ -76,6 +77,4 @@ def _name_files(options: Options, name: str, join: str | None) -> None:
 
 def _end_of(number: int) -> int:
     """`-W block=true`: the job's own exit code."""
-    job = client().wait(number, lambda _: None, began=True)
-    code = job["exit_code"]
-    return code if isinstance(code, int) else 0 if job["state"] == "COMPLETED" else 1
+    return exit_code_of(client().wait(number, lambda _: None, began=True))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from metabroker.api.client import Client
+from metabroker.api.client import JOBS_AT_ONCE, Client
 from metabroker.submission.patterns import expand
 
 Json = dict[str, Any]
@@ -15,6 +16,9 @@ CLUSTER = DEFAULT_PARTITION = "metabroker"
 """What all clusters together are called, and a partition of all of them."""
 KEPT = 86400.0
 """Seconds that ended jobs are shown, where Slurm has MinJobAge."""
+_SIGNALS = (
+    64  # how many there are; a shell adds 128 to one's number, and a script may end with more
+)
 # State: Slurm's word, its short form, and its place in Slurm's own order of states.
 _STATES = {
     "QUEUED": ("PENDING", "PD", 0),
@@ -115,6 +119,7 @@ class Record:
 
     @property
     def partition(self) -> str:
+        """As it was asked for: several, with commas, where any of them will do."""
         return self.asked("partition") or self.default_partition
 
     @property
@@ -137,8 +142,7 @@ class Record:
     @property
     def nodes(self) -> int:
         """How many it has, or needs at least as far as is known."""
-        asked = (self.asked("nodes") or "1").partition("-")[0]
-        return len(self.hosts) or max(int(asked), len(self.json["components"]))
+        return len(self.hosts) or max(1, number_asked(self, "nodes"), len(self.json["components"]))
 
     @property
     def limit(self) -> int:
@@ -187,7 +191,7 @@ class Record:
         if code is None:
             ran = self.json["start_time"] is not None
             return (0, 15) if ran and self.state == "CANCELLED" else (0, 0)
-        return (0, code - 128) if code > 128 else (code, 0)
+        return (0, code - 128) if 128 < code <= 128 + _SIGNALS else (code, 0)
 
     def path(self, key: str) -> str:
         """The file of its output, or of its errors, as it was named."""
@@ -213,6 +217,12 @@ def ended_well(job: Record) -> bool:
     return job.ended and bool(parts) and all(part.get("exit_code") == 0 for part in parts)
 
 
+def in_a_partition(job: Record, names: str | None) -> bool:
+    """Whether one of these (with commas between) is one that it may be in, or is."""
+    wanted = set(filter(None, (names or "").split(",")))
+    return not wanted.isdisjoint(job.partition.split(","))
+
+
 def _time(value: Any) -> float | None:
     return None if value is None else float(value)
 
@@ -229,17 +239,34 @@ def records(
     Raises:
         ClientError: the daemon does not tell.
     """
-    wanted = None if jobs is None else ",".join(map(str, jobs))
-    answer = client.get("records", jobs=wanted, user=user, since=since)
+    told: dict[int, Json] = {}  # a task is told of with its array, and where it is asked about
+    for some in _pieces(jobs):
+        answer = client.get("records", jobs=some, user=user, since=since)
+        told |= {job["job"]: job for job in answer["jobs"]}
     partition = answer.get("partition") or DEFAULT_PARTITION
-    jobs_found = _with_limits(answer["jobs"])
-    found = [Record(job, partition, answer["time"]) for job in jobs_found]
+    found = [Record(job, partition, answer["time"]) for job in _with_limits([*told.values()])]
     return sorted(found, key=lambda each: each.id)
+
+
+def _pieces(jobs: Sequence[int] | None) -> list[str | None]:
+    """The jobs as the daemon is asked about them; None: any."""
+    if jobs is None:
+        return [None]
+    numbers = list(dict.fromkeys(jobs))  # one array's, as often as its tasks are named
+    firsts = range(0, max(1, len(numbers)), JOBS_AT_ONCE)
+    return [",".join(map(str, numbers[first : first + JOBS_AT_ONCE])) for first in firsts]
 
 
 def cpus_per_node(job: Record) -> int:
     """At least so many processors are needed on each of its nodes."""
-    return job.cpus_per_task * max(1, int(job.asked("ntasks-per-node") or 1))
+    return job.cpus_per_task * max(1, number_asked(job, "ntasks-per-node"))
+
+
+def number_asked(job: Record, option: str) -> int:
+    """The number that its user's word for an option begins with; 0: with none. Words come from all
+    users, and a cluster may not have judged them yet: none may keep others from being shown."""
+    found = re.match(r"\s*([+-]?[0-9]{1,18})(?![0-9])", job.asked(option) or "", re.ASCII)
+    return 0 if found is None else int(found[1])
 
 
 def _with_limits(jobs: list[Json]) -> list[Json]:
@@ -273,9 +300,11 @@ def user_names(text: str) -> list[str]:
     return found
 
 
-def own_user() -> str:
-    """Whoever asks."""
-    return user_names(str(os.geteuid()))[0]
+def own_user(way: Client) -> str:
+    """Whoever asks, as the daemon knows it: on another host that is whoever the token is for, and
+    a user that this host has no name for may have one there. Raises `ClientError`."""
+    here = [] if os.environ.get("METABROKER_URL") else user_names(str(os.geteuid()))
+    return here[0] if here else str(way.get("whoami")["user"])
 
 
 def uid_of(user: str) -> str:

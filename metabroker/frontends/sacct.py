@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 
+from metabroker.api.client import Client
 from metabroker.frontends.arrays import JobId, job_ids, rows, shown_id
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
@@ -14,6 +15,7 @@ from metabroker.frontends.printing import duration, hostlist, moment
 from metabroker.frontends.records import (
     Record,
     ended_well,
+    in_a_partition,
     own_user,
     records,
     state_word,
@@ -137,10 +139,11 @@ def run(words: list[str]) -> int:
         return 0
     table = _form(options)
     jobs = _asked(given)
-    users = _users(options, jobs)
     since = _since(options)
+    way = client()
+    users = _users(options, jobs, way)
     numbers = None if jobs is None else [each.number for each in jobs]
-    found = records(client(), jobs=numbers, user=whose(users), since=since)
+    found = records(way, jobs=numbers, user=whose(users), since=since)
     if jobs is not None:
         found = [job for job in found if any(each.means(job) for each in jobs)]
     found = [job for job in rows(found) if jobs is not None or not _ineligible(job)]
@@ -202,12 +205,14 @@ def _asked(given: list[Given]) -> list[JobId] | None:
     return list(dict.fromkeys(found))
 
 
-def _users(options: dict[str, Given], jobs: list[JobId] | None) -> list[str] | None:
+def _users(options: dict[str, Given], jobs: list[JobId] | None, way: Client) -> list[str] | None:
     """None: all."""
     if "uid" in options:
         return user_names(options["uid"].value or "")
-    everybody = "allusers" in options or jobs is not None or os.geteuid() == 0
-    return None if everybody else [own_user()]
+    if "allusers" in options or jobs is not None:
+        return None
+    me = own_user(way)
+    return None if me == "root" else [me]
 
 
 def _since(options: dict[str, Given]) -> float:
@@ -265,9 +270,10 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
         words = (options["state"].value or "").split(",")
         if job.state not in {state_word(word) for word in words}:
             return False
+    if "partition" in options and not in_a_partition(job, options["partition"].value):
+        return False
     for option, own in (
         ("name", job.name),
-        ("partition", job.partition),
         ("accounts", job.asked("account")),
         ("qos", job.asked("qos")),
     ):

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from metabroker import __version__
+from metabroker.api.client import exit_code_of
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
 from metabroker.submission.build import Options, interpreter_of, merged, submission_of
@@ -150,6 +151,4 @@ def _tell_plan(plan: dict[str, Any]) -> int:
 
 def _end_of(number: int) -> int:
     """`--wait`: the job's own exit code."""
-    job = client().wait(number, lambda _: None, began=True)
-    code = job["exit_code"]
-    return code if isinstance(code, int) else 0 if job["state"] == "COMPLETED" else 1
+    return exit_code_of(client().wait(number, lambda _: None, began=True))

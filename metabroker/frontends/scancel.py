@@ -6,13 +6,22 @@ import sys
 import time
 
 from metabroker.api.client import Client, ClientError
-from metabroker.frontends.arrays import JobId, job_ids
+from metabroker.frontends.arrays import JobId, job_ids, waiting
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
-from metabroker.frontends.records import Record, own_user, records, state_word, user_names, whose
+from metabroker.frontends.records import (
+    Record,
+    in_a_partition,
+    own_user,
+    records,
+    state_word,
+    user_names,
+    whose,
+)
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
+from metabroker.submission.tasks import TaskSet
 
 _ROWS = tuple(
     row(called, Command())
@@ -29,6 +38,7 @@ _REFUSED = {
     "nodelist": "jobs are not chosen by their nodes",
     "reservation": "jobs are in no reservations of users",
 }
+_RANGES = 200  # of tasks in one request, which is a line of 8190 bytes at most
 _ENDS = frozenset({"KILL", "TERM", "SIGKILL", "SIGTERM", "9", "15"})
 
 
@@ -44,8 +54,9 @@ def run(words: list[str]) -> int:
     asked = [each for word in rest for each in job_ids(word.text)]
     if not asked and not _selects(options):
         raise FrontEndError("No job identification provided")
-    way = client()
-    wanted = _targets(_wanted(way, asked, options), asked)
+    way, states = client(), _states(options)
+    jobs = _wanted(way, asked, options, states)
+    wanted = _targets(jobs, asked) if states is None else _in_states(jobs, asked, states)
     return _cancelled(way, wanted, quiet="quiet" in options)
 
 
@@ -64,38 +75,68 @@ def _targets(jobs: list[Record], asked: list[JobId]) -> list[int | str]:
     return list(found)
 
 
+def _in_states(jobs: list[Record], asked: list[JobId], states: set[str]) -> list[int | str]:
+    """The same where jobs of these states alone are meant. An array is never ended by its own
+    number: that would end its tasks in all states. Of it those tasks are named that are no jobs
+    yet; every other task is a job with its own state, also where it was named as a task."""
+    found: dict[int | str, None] = {}
+    for job in jobs:
+        if not job.json.get("array"):
+            found[job.id] = None
+        elif "PENDING" in states:
+            left = waiting(job)
+            parts = [each.tasks for each in asked if each.number == job.id]
+            if parts and None not in parts:
+                left = left & TaskSet.of(task for part in parts for task in part or ())
+            for first in range(0, len(left.ranges), _RANGES):
+                some = TaskSet(left.ranges[first : first + _RANGES])
+                found[str(JobId(job.id, some))] = None
+    return list(found)
+
+
 def _selects(options: dict[str, Given]) -> bool:
     chosen = {"account", "jobname", "me", "partition", "qos", "state", "user", "wckey"}
     return bool(chosen & options.keys())
 
 
-def _wanted(way: Client, asked: list[JobId], options: dict[str, Given]) -> list[Record]:
-    users = [own_user()] if "me" in options else None
+def _states(options: dict[str, Given]) -> set[str] | None:
+    """Slurm's words for the states of `--state`; None: any."""
+    if "state" not in options:
+        return None
+    text = options["state"].value or ""
+    found = {state_word(word) for word in text.split(",")}
+    if None in found:
+        raise FrontEndError(f"Invalid job state specified: {text}")
+    return {word for word in found if word is not None}
+
+
+def _wanted(
+    way: Client, asked: list[JobId], options: dict[str, Given], states: set[str] | None
+) -> list[Record]:
+    """Jobs that are as it is asked. Of arrays that have not ended the states are not looked at."""
+    users = [own_user(way)] if "me" in options else None
     if "user" in options:
         users = user_names(options["user"].value or "")
     numbers = [each.number for each in asked] or None
     found = records(way, jobs=numbers, user=whose(users), since=time.time())  # no ended ones
     if asked:
         found = [job for job in found if any(each.means(job) for each in asked)]
-    words = (options["state"].value or "").split(",") if "state" in options else None
-    states = None if words is None else {state_word(word) for word in words}
-    if states is not None and None in states:
-        raise FrontEndError(f"Invalid job state specified: {options['state'].value}")
     return [
         job
         for job in found
         if not job.ended
         and job.in_one_of(options["clusters"].value if "clusters" in options else None)
         and (users is None or job.user in users)
-        and (states is None or job.state in states)
+        and (states is None or job.json.get("array") or job.state in states)
         and _has(job, options)
     ]
 
 
 def _has(job: Record, options: dict[str, Given]) -> bool:
+    if "partition" in options and not in_a_partition(job, options["partition"].value):
+        return False
     own = {
         "jobname": job.name,
-        "partition": job.partition,
         "account": job.asked("account"),
         "qos": job.asked("qos"),
         "wckey": job.asked("wckey"),

@@ -28,7 +28,7 @@ _REFUSED = {
     **dict.fromkeys(("long", "summarize"), "that form is not printed here"),
 }
 _Column = tuple[str, int, bool, str]
-"""A field, its width, whether it is at the right, and what follows."""
+"""A field (empty: none), its width, whether it is at the right, and what follows."""
 _DEFAULT = "%9P %.5a %.10l %.6D %.6t %N"
 
 
@@ -37,6 +37,7 @@ _LONG_STATES = {
     "drain": "drained", "drng": "draining",
 }  # fmt: skip
 _FIELDS: dict[str, tuple[str, Callable[[Partition], str]]] = {
+    "": ("", lambda each: ""),
     "P": ("PARTITION", lambda each: f"{each.name}*" if each.default else each.name),
     "R": ("PARTITION", lambda each: each.name),
     "a": ("AVAIL", lambda each: "up"),
@@ -90,12 +91,13 @@ def _lines(found: list[Partition], form: list[_Column], options: dict[str, Given
 
 def _columns(options: dict[str, Given]) -> list[_Column]:
     text = (options["format"].value if "format" in options else None) or _DEFAULT
-    found = []
-    for token in filter(None, text.split("%")):
+    prefix, *tokens = text.split("%")
+    found = [("", 0, False, prefix)] if prefix else []
+    for token in filter(None, tokens):
         size = re.match(r"(\.?)([0-9]{0,6})", token)
         assert size is not None
         letter = token[size.end() : size.end() + 1]
-        if letter not in _FIELDS:
+        if not letter or letter not in _FIELDS:
             raise FrontEndError(f"-o: %{ascii(letter)[1:-1]} is not known here")
         found.append((letter, int(size[2] or 0), bool(size[1]), token[size.end() + 1 :]))
     return found

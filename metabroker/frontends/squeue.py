@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from metabroker.api.client import Client
 from metabroker.frontends.arrays import JobId, array_id, job_ids, rows, shown_id, task_id
 from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
@@ -16,6 +17,8 @@ from metabroker.frontends.records import (
     KEPT,
     Record,
     cpus_per_node,
+    in_a_partition,
+    number_asked,
     own_user,
     records,
     state_word,
@@ -49,15 +52,15 @@ def _nodes_or_reason(job: Record) -> str:
     return f"({job.reason})" if told else hostlist(job.hosts)
 
 
-def _memory(job: Record) -> str:
+def _megabytes(job: Record) -> int:
+    """That it needs on each node, or for each processor."""
     shape = job.json["shape"]
-    if shape.get("memory"):
-        return _size(shape["memory"])
-    return f"{_size(shape['memory_per_cpu'])}" if shape.get("memory_per_cpu") else "0"
+    return int(shape.get("memory") or shape.get("memory_per_cpu") or 0)
 
 
-def _size(megabytes: int) -> str:
-    return f"{megabytes // 1024}G" if megabytes % 1024 == 0 else f"{megabytes}M"
+def _memory(job: Record) -> str:
+    size = _megabytes(job)
+    return f"{size}M" if size % 1024 else f"{size // 1024}G" if size else "0"
 
 
 def _time_left(job: Record) -> str:
@@ -159,9 +162,9 @@ def run(words: list[str]) -> int:
     options = {each.name: each for each in given}
     asked = _jobs_asked(options, [word.text for word in rest])
     columns = _columns(options)
-    users = _users(options)
     since = _since(options)
     way = client()
+    users = _users(options, way)
     numbers = None if asked is None else [each.number for each in asked]
     found = records(way, jobs=numbers, user=whose(users), since=since)
     if asked is not None:
@@ -195,9 +198,9 @@ def _jobs_asked(options: dict[str, Given], rest: list[str]) -> list[JobId] | Non
     return job_ids(text) if text else None
 
 
-def _users(options: dict[str, Given]) -> list[str] | None:
+def _users(options: dict[str, Given], way: Client) -> list[str] | None:
     if "me" in options:
-        return [own_user()]
+        return [own_user(way)]
     text = options["users"].value if "users" in options else os.environ.get("SQUEUE_USERS")
     return user_names(text) if text else None
 
@@ -239,13 +242,15 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
         users is not None and job.user not in users
     ):
         return False
+    if "partitions" in options and not in_a_partition(job, options["partitions"].value):
+        return False
     for option, own in (
         ("name", job.name),
-        ("partitions", job.partition),
         ("accounts", job.asked("account")),
         ("qos", job.asked("qos")),
-    ):
-        if option in options and own not in (options[option].value or "").split(","):
+    ):  # Slurm takes capital letters in these for small ones, and not in names of partitions
+        names = (options[option].value or "").lower().split(",") if option in options else None
+        if names is not None and (own is None or own.lower() not in names):
             return False
     return "nodelist" not in options or bool(
         set(job.hosts) & set((options["nodelist"].value or "").split(","))
@@ -273,6 +278,15 @@ _KEYS: dict[str, Callable[[Record], int]] = {  # others by their words
     "i": lambda job: job.id,
     "A": lambda job: job.id,
     "C": lambda job: job.processors,
+    "c": cpus_per_node,
+    "D": lambda job: job.nodes,
+    "F": array_id,
+    "K": lambda job: int(re.split("[^0-9]", task_id(job) or "")[0] or -1),
+    "L": lambda job: int(job.limit - job.used),
+    "l": lambda job: job.limit,
+    "m": lambda job: _megabytes(job),
+    "U": lambda job: int(uid) if (uid := uid_of(job.user)).isdecimal() else 1 << 32,
+    "y": lambda job: number_asked(job, "nice"),
     "S": lambda job: int(job.started or 0),
     "V": lambda job: int(job.submitted),
     "e": lambda job: int(job.ends or 0),
@@ -297,7 +311,9 @@ def _columns(options: dict[str, Given]) -> list[_Column]:
 
 
 def _short_columns(text: str) -> list[_Column]:
-    """`%[.][SIZE]LETTER`, and any text between."""
+    """`%[.][SIZE]LETTER`, and any text between; of `%all` all fields, with bars between."""
+    if text.lower() == "%all":
+        text = "|".join(f"%{letter}" for letter in sorted(_LETTERS, key=_as_in_slurm))
     prefix, *tokens = text.split("%")
     found = [_Column("", 0, False, prefix)] if prefix else []
     for token in filter(None, tokens):
@@ -312,6 +328,11 @@ def _short_columns(text: str) -> list[_Column]:
         right, width = bool(size[1]), int(size[2] or 0)
         found.append(_Column(_LETTERS[letter], width, right, token[size.end() + 1 :]))
     return found
+
+
+def _as_in_slurm(letter: str) -> tuple[str, bool]:
+    """The order of `%all`: a small letter is before its capital one."""
+    return letter.lower(), letter.isupper()
 
 
 def _long_columns(text: str) -> list[_Column]:

@@ -43,8 +43,9 @@ def run(words: list[str]) -> int:
     table = form_of(text, _column, options)
     if not options.keys() & {"noheader", "h"}:
         print(*table.head([_COLUMNS[name][0] for name, _ in table.columns]), sep="\n")
-    user = own_user()
-    for account in accounts(client(), user, "sshare"):
+    way = client()
+    user = own_user(way)
+    for account in accounts(way, user, "sshare"):
         values = {"account": account, "cluster": CLUSTER, "user": user}
         print(table.row([values[name] for name, _ in table.columns]))
     return 0

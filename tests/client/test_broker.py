@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from metabroker.api.client import Client
 from metabroker.client import Broker, ClientError, SubmissionError, Unreachable
 from metabroker.client.aio import AsyncBroker
 from metabroker.client.jobs import Options, described
@@ -64,6 +66,23 @@ def test_a_job_that_goes_on_is_listed_and_cancelled(broker: Broker) -> None:
     for each in (job, behind):
         each.cancel()
     assert [each.wait(60)["state"] for each in (job, behind)] == ["CANCELLED"] * 2
+
+
+@pytest.mark.parametrize("timeout", [0.05, 30, 60, 61, 90, 150])
+def test_no_wait_goes_on_for_longer_than_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timeout: float
+) -> None:
+    now = [1000.0]
+
+    def goes_on(_client: Client, _method: str, path: str, **_more: float) -> dict[str, str]:
+        now[0] += float(path.partition("timeout=")[2])
+        return {"state": "RUNNING"}
+
+    monkeypatch.setattr("metabroker.client.broker.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(Client, "_request", goes_on)
+    with pytest.raises(TimeoutError):
+        Broker(socket=tmp_path / "nobody").job(1).wait(timeout)
+    assert now[0] - 1000 == pytest.approx(max(0.1, timeout))
 
 
 def test_an_array_is_one_job_that_waits_for_all_of_its_tasks(broker: Broker) -> None:
@@ -149,6 +168,16 @@ def test_many_jobs_are_waited_for_at_once(broker: Broker, socket: Path) -> None:
             return [(end["state"], end["exit_code"]) for end in ends]
 
     assert asyncio.run(play()) == [("COMPLETED", 0), ("FAILED", 1), ("FAILED", 2)]
+
+
+def test_any_number_of_jobs_may_be_waited_for(socket: Path) -> None:
+    async def play() -> dict[int | None, int]:
+        async with AsyncBroker(socket=socket) as broker:
+            waits = (broker.end_of(10**17 + n) for n in range(950))
+            ends = await asyncio.gather(*waits, return_exceptions=True)
+            return Counter(e.status for e in ends if isinstance(e, ClientError))
+
+    assert asyncio.run(play()) == {404: 950}, "each by itself, and not the question"
 
 
 def test_whatever_goes_wrong_nobody_waits_for_ever(

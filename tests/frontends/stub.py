@@ -50,12 +50,15 @@ class StubClient:
         self.clusters = clusters
         self.plan: Json = {}  # what a dry run answers
         self.names = names
+        self.user = "anna"  # whom the daemon takes the caller for
         self.queries: list[Json] = []
         self.submitted: list[Json] = []
         self.changed: list[tuple[int | str, str]] = []
 
     def get(self, path: str, **query: Any) -> Json:
         """Jobs by their numbers, as the daemon chooses them; and its clusters and names."""
+        if path == "whoami":
+            return {"user": self.user, "uid": 1000, "token": None}
         self.queries.append(query)
         if path in ("clusters", "names"):
             return {"clusters": self.clusters, **self.names}
@@ -70,6 +73,10 @@ class StubClient:
         """The next job."""
         self.submitted.append(dict(wire))
         return {"job": 17, "state": "QUEUED"}
+
+    def wait(self, job: int, _seen: Any, **_how: Any) -> Json:
+        """The job, which has ended."""
+        return next(each for each in self.jobs if each["job"] == job)
 
     def dry_run(self, _wire: Mapping[str, Any]) -> Json:
         """The plan."""

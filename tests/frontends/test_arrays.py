@@ -84,6 +84,44 @@ def test_scancel_ends_arrays_and_tasks(ask: Ask) -> None:
     assert daemon.changed[-1] == ("10_[3]", "hold")
 
 
+@pytest.mark.parametrize("state", ["QUEUED", "HELD"])
+@pytest.mark.parametrize(
+    ("words", "ended"),
+    [
+        (["-t", "PENDING", "-u", "anna"], ["10_[5-99]", 14, 15]),
+        (["-t", "PENDING", "10"], ["10_[5-99]", 14, 15]),
+        (["-t", "PD", "10_[0-50]"], ["10_[5-50]", 14, 15]),
+        (["-t", "PD", "10_[2,3]"], [14]),
+        (["-t", "PD", "10_2"], []),
+        (["-t", "PD", "10_7", "10"], ["10_[5-99]", 14, 15]),
+        (["-t", "RUNNING", "10"], [13]),
+        (["-t", "RUNNING", "-u", "anna"], [13, 16]),
+        (["-t", "R", "10_[2-7]"], [13]),
+        (["-t", "PD,R", "-n", "arr"], ["10_[5-99]", 13, 14, 15]),
+    ],
+)
+def test_scancel_of_a_state_ends_no_task_in_another(
+    ask: Ask, state: str, words: list[str], ended: list[int | str]
+) -> None:
+    daemon = stub(state=state)
+    assert ask(daemon, "scancel", *words) == (0, "", "")
+    assert daemon.changed == [(each, "cancel") for each in ended]
+
+
+def test_scancel_of_what_waits_leaves_an_array_of_which_all_run(ask: Ask) -> None:
+    daemon = StubClient(array(left=""), *(task(11 + n, n, "RUNNING") for n in range(3)))
+    for words in (["-u", "anna"], ["10"], ["10_[0-2]"]):
+        assert ask(daemon, "scancel", "-t", "PENDING", *words) == (0, "", "")
+    assert daemon.changed == []
+    sparse = ",".join(str(3 * n + n % 2) for n in range(1000))
+    daemon = StubClient(array(left=sparse))
+    assert ask(daemon, "scancel", "-t", "PENDING", "10") == (0, "", "")
+    parts = [str(each)[len("10_[") : -1] for each, _ in daemon.changed]
+    assert ",".join(parts) == sparse
+    assert all(len(part.replace(",", "%2C")) < 8000 for part in parts)
+    assert "Invalid job state" in ask(daemon, "scancel", "-t", "PD,x", "10")[2]
+
+
 def test_sbatch_names_outputs_by_array_and_task(ask: Ask, tmp_path: Any) -> None:
     script = tmp_path / "job.sh"
     script.write_text("#!/bin/sh\n#SBATCH --array=0-15:4%2\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,17 @@ def test_qsub_prints_an_id_and_names_files_as_pbs_does(
     assert ask(daemon, "qsub", "--", "/bin/sleep", "a b")[0] == 0
     assert "has no tasks" in ask(daemon, "qsub", "-J", "3-0", "job.sh")[2]
     assert ask(daemon, "qsub", "none.sh")[2] == "script file:: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("day", "hour", "told"),
+    [
+        (14, 8, "Thu May 14 08:05:03"),
+        (4, 8, "Mon May  4 08:05:03"),
+        (14, 18, "Thu May 14 18:05:03"),
+    ],
+)
+def test_dates_keep_the_0_of_their_hour(ask: Ask, day: int, hour: int, told: str) -> None:
+    seconds = time.mktime((2026, 5, day, hour, 5, 3, 0, 0, -1))
+    daemon = StubClient(job(1, submit_time=seconds))
+    assert f"    ctime = {told} 2026\n" in ask(daemon, "qstat", "-f", "1")[1]

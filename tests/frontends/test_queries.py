@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from metabroker.api.client import _url
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, short_duration
 from metabroker.frontends.sacct import parse_moment
@@ -283,3 +284,64 @@ def test_cells_and_durations() -> None:
     assert [short_duration(s) for s in (0, 65, 3665, 90061)] == [
         "0:00", "1:05", "1:01:05", "1-01:01:01"
     ]  # fmt: skip
+
+
+def test_any_number_of_jobs_may_be_named(ask: Ask) -> None:
+    first = 10**17
+    array = job(first, "QUEUED", array={"tasks": "0-9", "most": 2, "cancelled": "", "left": "1-9"})
+    task = job(first + 999, "RUNNING", array_job=first, array_task=0)
+    plain = [job(first + n, "RUNNING") for n in range(1, 999)]
+    daemon = StubClient(array, *plain, task)
+    numbers = ",".join(str(first + n) for n in range(1000))
+    code, out, _ = ask(daemon, "squeue", "-h", "-j", numbers, "-o", "%A")
+    assert (code, out.split()) == (0, numbers.split(","))
+    assert all(len(_url("records", query)) < 8000 for query in daemon.queries)
+    daemon.queries.clear()
+    _, out, _ = ask(daemon, "scontrol", "show", "job", f"{first + 1},{first + 999},{first}")
+    assert out.count("ArrayTaskThrottle=2") == 2
+    tasks = ",".join(f"{first}_{n}" for n in range(2000))
+    assert ask(daemon, "squeue", "-h", "-j", tasks, "-o", "%i")[0] == 0
+    assert daemon.queries[-1]["jobs"] == str(first)
+    _, out, _ = ask(daemon, "scontrol", "-o", "show", "job", numbers)
+    throttled = [line for line in out.splitlines() if "ArrayTaskThrottle=2" in line]
+    assert len(throttled) == 2, "the array and its task came in two answers"
+
+
+@pytest.mark.parametrize("names", ["short", "batch", "long,short", "batch,short"])
+def test_a_job_that_may_be_in_several_partitions_is_found_by_each(ask: Ask, names: str) -> None:
+    asked = [{"option": "partition", "value": "batch,short"}]
+    daemon = StubClient(job(2, spec={**SPEC, "asked": asked}))
+    assert ask(daemon, "squeue", "-h", "-p", names, "-o", "%i %P")[1] == "2 batch,short\n"
+    assert ask(daemon, "sacct", "-anXP", "-r", names, "-o", "jobid")[1] == "2\n"
+    assert ask(daemon, "qselect", "-q", names)[1] == "2.metabroker\n"
+    assert ask(daemon, "scancel", "-p", names) == (0, "", "")
+    assert daemon.changed == [(2, "cancel")]
+    for words in (["squeue", "-h", "-p"], ["sacct", "-anX", "-r"], ["qselect", "-q"]):
+        assert ask(daemon, *words, "Short,shor,")[1] == ""
+
+
+def test_squeue_takes_capital_letters_where_slurm_does(ask: Ask) -> None:
+    asked = [{"option": "account", "value": "chem"}, {"option": "qos", "value": "Low"}]
+    daemon = StubClient(job(1), job(2, name="Mine", spec={**SPEC, "asked": asked}))
+    for words in (["-A", "CHEM"], ["-q", "x,low"], ["-n", "mine"], ["-n", "MINE,x"]):
+        assert ask(daemon, "squeue", "-h", *words, "-o", "%i")[1] == "2\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "why", "step"),
+    [
+        (137, "0:9", "JobLaunchFailure", "CANCELLED"),
+        (192, "0:64", "JobLaunchFailure", "CANCELLED"),
+        (193, "193:0", "NonZeroExitCode", "FAILED"),
+        (255, "255:0", "NonZeroExitCode", "FAILED"),
+        (128, "128:0", "NonZeroExitCode", "FAILED"),
+    ],
+)
+def test_a_large_exit_code_is_no_signal(
+    ask: Ask, code: int, told: str, why: str, step: str
+) -> None:
+    daemon = StubClient(job(1, "FAILED", exit_code=code))
+    _, out, _ = ask(daemon, "sacct", "-anP", "-o", "state,exitcode,reason")
+    assert out == f"FAILED|{told}|{why}\n{step}|{told}|\n"
+    assert f"ExitCode={told}" in ask(daemon, "scontrol", "show", "job", "1")[1]
+    assert ask(daemon, "qstat", "-xf", "1")[1].count(f"Exit_status = {code}") == 1

@@ -11,7 +11,7 @@ from time import localtime, strftime
 import pytest
 
 from tests.frontends.conftest import Ask
-from tests.frontends.stub import NOW, StubClient
+from tests.frontends.stub import NOW, StubClient, job
 
 
 @pytest.fixture
@@ -101,3 +101,27 @@ def test_what_is_refused(ask: Ask, words: list[str], what: str) -> None:
 def test_options_of_metabroker_are_not_ignored(ask: Ask, script: Path) -> None:
     script.write_text("#!/bin/sh\n#METABROKER --total 9\ntrue\n")
     assert "job.sh:2: #METABROKER lines" in ask(StubClient(), "sbatch", "job.sh")[2]
+
+
+@pytest.mark.usefixtures("script")
+@pytest.mark.parametrize(
+    ("state", "code", "expected"),
+    [
+        ("COMPLETED", 0, 0),
+        ("COMPLETED", 3, 0),  # an array whose worst task did as it was told
+        ("FAILED", 3, 3),
+        ("FAILED", 0, 1),  # an array, of which a task hit its time limit
+        ("FAILED", None, 1),
+        ("FAILED", 256, 1),
+        ("TIMEOUT", 0, 1),
+        ("TIMEOUT", 143, 1),
+        ("CANCELLED", 0, 1),
+    ],
+)
+def test_who_waits_is_told_that_a_job_did_not_succeed(
+    ask: Ask, state: str, code: int | None, expected: int
+) -> None:
+    ended = job(17, state, exit_code=code)
+    for words in (["sbatch", "--wait"], ["qsub", "-W", "block=true"]):
+        Path("job.sh").write_text("#!/bin/sh\n")
+        assert ask(StubClient(ended), *words, "job.sh")[0] == expected

@@ -151,8 +151,14 @@ def test_an_account_for_which_the_broker_cannot_act_keeps_no_other_from_being_wa
     assert looked_at(near, REFS)
 
 
-def test_each_poll_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    house = House(tmp_path)
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    made = House(tmp_path)
+    yield made
+    made.close()
+
+
+def test_each_poll_tries_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     executor, tried = house.executors[0], []
     monkeypatch.setattr(executor.watcher, "try_again", lambda: tried.append(1))
 
@@ -162,5 +168,4 @@ def test_each_poll_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     executor.observe()
     monkeypatch.setattr(executor.cluster, "observe", away)
     executor.observe()
-    house.close()
     assert len(tried) == 2

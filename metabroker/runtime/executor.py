@@ -278,6 +278,7 @@ class ClusterExecutor:
         else:
             self._seen(True, "")
             self._post(Observed(self.index, snapshot))
+        self.watcher.try_again()
 
     def _seen(self, reachable: bool, why: str) -> None:
         if reachable is not self._reachable:

@@ -90,6 +90,7 @@ class Watchers:
         self._wanted: set[Ref] = set()
         self._all: dict[str | None, Watcher] = {}
         self._of: dict[Ref, Watcher] = {}
+        self._put_off: set[Ref] = set()  # until the next poll
 
     def watch(self, ref: Ref, joins: int = 0) -> None:
         """Look at this component from now on. `joins`: the job that its own joins (0: none)."""
@@ -102,6 +103,7 @@ class Watchers:
         """No need any more."""
         with self._lock:
             self._wanted.discard(ref)
+            self._put_off.discard(ref)
             watcher = self._of.pop(ref, None)
         self._carrier.unwatch(ref)
         if watcher is not None:
@@ -111,24 +113,38 @@ class Watchers:
         """End the threads."""
         with self._lock:
             self._wanted.clear()
+            self._put_off.clear()
             watchers = list(self._all.values())
         for watcher in watchers:
             watcher.close()
 
-    def _watch(self, ref: Ref) -> None:
+    def try_again(self) -> None:
+        """Begin with those that could not be looked at: the store did not tell whose they are, say.
+        For whoever polls the cluster."""
+        with self._lock:
+            refs = list(self._put_off)
+        for ref in refs:
+            if not self._watch(ref):
+                return  # nor would the others be
+
+    def _watch(self, ref: Ref) -> bool:
+        """Begin, or put it off; whether others may be begun with now."""
         try:
             account = self._builder.account(ref)
-            cluster = as_account(self._cluster, account)
-        except (UnknownOutcome, StoreUnavailable) as error:
+            self._begin(ref, account, as_account(self._cluster, account))
+        except (UnknownOutcome, StoreUnavailable, RuntimeError) as error:
             extra = about(ref, self._name)
             log.warning(
                 "%s: component %s is not watched yet: %s", self._name, ref, error, extra=extra
             )
-            again = threading.Timer(_AFTER_ERROR, self._watch, (ref,))
-            again.daemon = True
-            if ref in self._wanted:
-                again.start()
-            return
+            with self._lock:
+                if ref in self._wanted:
+                    self._put_off.add(ref)
+            return isinstance(error, UnknownOutcome)  # which is of its account alone
+        return True
+
+    def _begin(self, ref: Ref, account: str | None, cluster: Cluster) -> None:
+        """Raises RuntimeError: no thread can be started."""
         with self._lock:
             if ref not in self._wanted:
                 return
@@ -138,8 +154,9 @@ class Watchers:
                     cluster, self._builder, self._post, self._name, self._pace, self._carrier
                 )
                 self._all[account] = watcher
-            self._of[ref] = watcher
             watcher.watch(ref)
+            self._of[ref] = watcher
+            self._put_off.discard(ref)
 
 
 class Watcher:
@@ -169,15 +186,18 @@ class Watcher:
         self._thread: threading.Thread | None = None
 
     def watch(self, ref: Ref) -> None:
-        """Look at this component from now on."""
+        """Look at this component from now on.
+
+        Raises:
+            RuntimeError: no thread can be started; the component is not watched.
+        """
         with self._wake:
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name=f"{self._name}-watch", daemon=True)
+                thread.start()
+                self._thread = thread  # not before: or nobody would ever start another one
             self._records.watch(ref)
             self._fresh = True
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name=f"{self._name}-watch", daemon=True
-                )
-                self._thread.start()
             self._wake.notify()
 
     def unwatch(self, ref: Ref) -> None:

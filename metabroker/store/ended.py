@@ -10,6 +10,7 @@ backup of it, know how far it has come: no number is given twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -41,6 +42,7 @@ Place = tuple[float, int]
 """A job's place in the order of ends: when it ended (Unix seconds), and its number."""
 
 FIRST: Place = (-1e300, 0)
+_ROWS = 20_000  # events and components of a batch, unless one job alone has more
 _GONE: Mapping[str, Any] = {
     "args": [],
     "environment": {},
@@ -131,7 +133,8 @@ class EndedJobs(Part):
         self, what: What, before: float, after: Place, most: int, bytes_: int
     ) -> Batch | None:
         """Of the next `most` jobs that ended before a moment and have such a thing, those of which
-        it may go; None: there are no more. Fewer where their scripts have so many bytes."""
+        it may go; None: there are no more. Fewer where their scripts have so many bytes, or they
+        have very many events and components."""
         j = tables.jobs.c
         newest = select(func.max(j.id)).scalar_subquery()
         place = tuple_(j.end_time, j.id) > tuple_(literal(after[0]), literal(after[1]))
@@ -146,6 +149,7 @@ class EndedJobs(Part):
             if not rows:
                 return None
             rows = _cut(connection, rows, bytes_) if what is not What.EVENTS else rows
+            rows = _few(connection, rows)
             jobs = _whole(connection, rows, scripts=what is not What.EVENTS)
         chosen = [job for job in jobs if not holds_something(job.components, job.events)]
         return Batch(chosen, (rows[-1]["end_time"], rows[-1]["id"]))
@@ -262,6 +266,22 @@ def _cut(connection: Connection, rows: list[Row], most: int) -> list[Row]:
     for index, row in enumerate(rows):
         total += size.get(row["id"], 0)
         if total > most:
+            return rows[: max(1, index)]
+    return rows
+
+
+def _few(connection: Connection, rows: list[Row]) -> list[Row]:
+    """The first of these, whose events and components together are at most so many: all are in
+    memory at once, and go in one transaction, in which nobody else can write."""
+    numbers, count = [row["id"] for row in rows], Counter[int]()
+    for of in (tables.events.c.job, tables.components.c.job):
+        counted = select(of, func.count()).where(of.in_(numbers)).group_by(of)
+        for job, found in connection.execute(counted):
+            count[job] += found
+    total = 0
+    for index, number in enumerate(numbers):
+        total += count[number]
+        if total > _ROWS:
             return rows[: max(1, index)]
     return rows
 

@@ -46,7 +46,13 @@ _AMONG_JOBS, _AMONG_ARRAYS = _among(_j.id), _among(_j.of)
 _AMONG_TASKS = _among(_j.task, "tasks")
 _PARTS = (
     select(tables.components)
-    .where(_among(tables.components.c.job))
+    .join(tables.jobs, _j.id == tables.components.c.job)
+    # A job may have been tried very many times: of former attempts only what is left counts. Or the
+    # next one has begun since the job's own row was read: then the one before is its present one.
+    .where(
+        _among(tables.components.c.job),
+        (tables.components.c.attempt >= _j.attempt - 1) | not_gone(),
+    )
     .order_by(tables.components.c.job, tables.components.c.attempt, tables.components.c.component)
 )
 # A task's is its array's.
@@ -91,8 +97,9 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some jobs' rows, each with its `components` (rows too). `rest`: what selects the others;
-    None: these are all. `older`: there are some more beside the newest that were asked for."""
+    """Some jobs' rows, each with its `components` (rows too; see `JobQueries.rows`). `rest`: what
+    selects the others; None: these are all. `older`: there are some more beside the newest that
+    were asked for."""
 
     rows: list[dict[str, Any]]
     rest: Selection | None
@@ -260,8 +267,9 @@ class JobQueries(Part):
         user: str | None = None,
         limit: int | None = None,
     ) -> list[dict[str, Any]]:
-        """Jobs' rows, each with its `components` of all attempts (rows too), in order of id; with
-        `limit`, the first of them."""
+        """Jobs' rows, each with its `components` (rows too), in order of id; with `limit`, only the
+        first. `components`: those of its latest two attempts, and of former ones what is not gone;
+        for the others see `attempt`."""
         c = tables.jobs.c
         query: Select[Any] = select(tables.jobs)
         if ids is not None:

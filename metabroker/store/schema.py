@@ -74,8 +74,11 @@ def _present(engine: Engine) -> str | None:
 
 @contextmanager
 def _alone(connection: Connection) -> Iterator[None]:
-    """One broker at a time: another that does this now is waited for."""
+    """One broker at a time: another that does this now is waited for. And all of it or nothing."""
     if connection.dialect.name != "postgresql":
+        # By itself sqlite3 begins no transaction for DDL: each statement would be for good at once,
+        # and a store with half of them could never be opened again.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
         yield
         return
     with unhurried(connection):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, case, insert, or_, select, update
+from sqlalchemy import Connection, Engine, case, func, insert, or_, select, union, update
 
 from metabroker.broker.drained import Drained
 from metabroker.broker.identities import System
@@ -103,7 +103,12 @@ def _rename(connection: Connection, names: Mapping[str, str], now: float) -> Non
     moved = connection.execute(
         select(c.job, c.attempt, c.component, c.cluster).where(under_way, c.cluster.in_(names))
     ).all()
-    active = set(connection.execute(select(j.id).where(j.state.not_in(_ENDED))).scalars())
+    # What a task was given with is its array's, which may have ended before what is left of it.
+    whose = func.coalesce(j.of, j.id)
+    unended = select(whose).where(j.state.not_in(_ENDED))
+    left = select(whose).join(tables.components, c.job == j.id)
+    left = left.where(under_way, c.cluster.in_(names))
+    given = connection.execute(union(unended, left)).scalars().all()
     for column in (j.queue, j.local, j.home):
         changed = case(dict(names), value=column, else_=column)
         of_these = j.state.not_in(_ENDED) & column.in_(names)
@@ -120,7 +125,7 @@ def _rename(connection: Connection, names: Mapping[str, str], now: float) -> Non
     connection.execute(
         update(tables.components).where(under_way, c.cluster.in_(names)).values(cluster=changed)
     )
-    for job in active | {row.job for row in moved}:
+    for job in given:
         _of_script(connection, job, names)
     told = [
         {

@@ -380,13 +380,3 @@ def test_another_leader_writes_to_files_of_its_own(either: Site) -> None:
     assert site.kept() == [3]
     assert site.archived(f"{NAME}-t{mine}") == [("job", 1), ("job", 2)]
     site.store.leadership.release(mine)
-
-
-def test_scripts_of_many_bytes_go_a_few_at_a_time(site: Site) -> None:
-    for number in (1, 2, 3):
-        site.has_ended(number, 500 - number)
-    site.waits(4)
-    found = site.store.ended.batch(What.JOB, NOW, (-1.0, 0), 100, 20)
-    assert found is not None and [each.number for each in found.jobs] == [1]
-    site.run()
-    assert site.kept() == [4]

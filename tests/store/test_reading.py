@@ -249,7 +249,25 @@ def test_jobs_that_ended_at_one_moment_are_each_told_once(store: Store) -> None:
     assert pages == [[2, 3], [4, 5], [6, 7]]
 
 
-def test_jobs_come_with_the_components_of_all_attempts(store: Store) -> None:
+def test_of_former_attempts_jobs_come_with_what_is_left_of_them(store: Store) -> None:
+    """There may be very many, at a user's limit say: each listing would read all of them."""
+    gone: dict[str, Any] = {"phase": Phase.GONE, "step": Step.NONE}
+    parts = [component(2, 0, attempt, **gone) for attempt in range(1, 10)]
+    parts[2] = component(2, 0, 3, phase=Phase.SUBMITTED, step=Step.CLEAN)
+    parts[4] = component(2, 0, 5, phase=Phase.GONE, step=Step.CLEAN, cause=Cause.ABANDONED)
+    other = component(1, 0, 1, **gone)
+    ended = job(1, JobState.COMPLETED, attempt=1, end_time=30.0)
+    store.commit(batch(ended, job(2, attempt=9), components=[other, *parts]), NAMES)
+    first, second = store.jobs.rows()
+    assert [part["attempt"] for part in first["components"]] == [1]
+    # And of the one before: the present one may have begun after the job's row was read.
+    assert [part["attempt"] for part in second["components"]] == [3, 5, 8, 9]
+    assert [part["attempt"] for part in store.jobs.attempt(2, 7)] == [7]
+    (page,) = store.jobs.history(Selection(), 10).rows
+    assert page["components"] == first["components"]
+
+
+def test_jobs_come_with_the_components_of_their_latest_attempts(store: Store) -> None:
     filled(store)
     (row,) = store.jobs.rows(ids=[2])
     assert [(c["attempt"], c["component"]) for c in row["components"]] == [(1, 0), (1, 1), (2, 0)]

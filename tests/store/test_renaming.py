@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from metabroker.broker.drained import Drained
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.policy import Request
@@ -73,6 +75,30 @@ def test_a_cluster_that_is_configured_again_is_still_closed_to_a_job(store: Stor
     store.commit(batch(found, accepted=[]), without)
     (again,) = store.recover(ClusterNames(["lab", "leiden", "delft"])).jobs
     assert again.reason == found.reason and again.closed == {1, 2}
+
+
+@pytest.mark.parametrize("of", [0, 1])
+def test_what_is_left_of_an_ended_job_is_found_under_its_account(store: Store, of: int) -> None:
+    """Of a task (`of` an array): its account is its array's, which has ended."""
+    ended: dict[str, Any] = {"end_time": 2000.0}
+    task = {"of": of, "task": 0} if of else {}
+    jobs = [
+        job(1, JobState.COMPLETED, **ended),
+        job(2, JobState.COMPLETED, attempt=2, **ended, **task),
+    ]
+    part = component(2, 0, phase=Phase.SUBMITTED, step=Step.CLEAN)
+    given = {"chdir": "/work/group", "accounts": {"delft": "ann1", "lab": "ann2"}}
+    asked = replace(accepted(of or 2), spec=given)
+    other = replace(accepted(9), spec=given)  # of one that has ended, and of which nothing is left
+    over = job(9, JobState.COMPLETED, **ended)
+    store.commit(batch(*jobs, over, components=[part], accepted=[asked, other]), NAMES)
+
+    store.systems.rename({"delft": "leiden", "leiden": "delft"}, store.term, 3000.0)
+
+    assert store.jobs.target(2, "leiden").account == "ann1"
+    assert store.jobs.target(2, "lab").account == "ann2"
+    assert store.jobs.target(2, "delft").account is None
+    assert store.jobs.target(9, "delft").account == "ann1", "it keeps the names of its time"
 
 
 def test_where_a_job_in_line_has_stood_before_has_the_new_name_too(store: Store) -> None:

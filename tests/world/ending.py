@@ -23,6 +23,7 @@ from .home import FOLDER, RESULT
 from .oracle import Violation
 from .overtime import had_its_time
 from .scenario import DENIES, LATE
+from .written import rows_with_all_attempts
 
 if TYPE_CHECKING:
     from .life import Life
@@ -48,7 +49,7 @@ def at_the_end(world: World, gone: Collection[int] = ()) -> None:
     """
     _nothing_left(world, gone)
     beside.check(world)
-    rows = {row["id"]: row for row in world.store.jobs.rows()}
+    rows = {row["id"]: row for row in rows_with_all_attempts(world.store)}
     back = world.back
     if not back.happened:
         _written_once(world)

@@ -23,6 +23,7 @@ from metabroker.runtime.requests import RequestBuilder
 from .oracle import Violation
 from .scenario import PROMOTED, Fault
 from .stores import WorldStore
+from .written import rows_with_all_attempts
 
 if TYPE_CHECKING:
     from .cluster import WorldCluster
@@ -172,7 +173,8 @@ def _connection(store: WorldStore) -> Any:
 
 
 def _parts(store: WorldStore) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    return [(row, part) for row in store.jobs.rows() for part in row["components"]]
+    rows = rows_with_all_attempts(store)
+    return [(row, part) for row in rows for part in row["components"]]
 
 
 def _ref(row: dict[str, Any], part: dict[str, Any]) -> Ref:

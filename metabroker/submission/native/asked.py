@@ -30,6 +30,7 @@ _FOR_SCRIPTS = frozenset({"HUP", "INT", "TERM", "USR1", "USR2", "CONT", "ALRM"})
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _PBS_MAIL = {"BEGIN": "b", "END": "e", "FAIL": "a", "NONE": "n", "ALL": "abe"}
 _PBS_PLAIN = {"mail-user": "-M", "priority": "-p"}
+_PRIORITY = re.compile(r"-?[0-9]{1,10}")
 
 
 class Unsayable(Exception):
@@ -140,6 +141,8 @@ class ClusterWords:
         """What a system calls as sbatch does, or PBS by another name."""
         option, value = asked.option, asked.value
         row = sbatch.BY_NAME.get(option)
+        if option == "priority" and not self._has_priority(value or ""):
+            raise Unsayable(asked, "knows no such priority")
         if self.system == "slurm" and row is not None:
             return f"--{option}" if value is None else f"--{option}={value}"
         if self.system == "openpbs" and value is not None:
@@ -152,6 +155,9 @@ class ClusterWords:
             if option in ("umask", "group_list"):
                 return f"-W{option}={value}"
         raise Unsayable(asked, f"cannot be asked for it ({self.system})")
+
+    def _has_priority(self, value: str) -> bool:
+        return bool(_PRIORITY.fullmatch(value)) or (value == "TOP" and self.system != "openpbs")
 
     def _mail(self, asked: AskedOption) -> str:
         words = [_PBS_MAIL.get(word.upper()) for word in (asked.value or "").split(",")]

@@ -171,15 +171,17 @@ class ClusterWords:
         tasks = submission.processors.single
         if tasks is None:
             raise Unsayable(asked, "is asked for it for jobs of one component alone")
-        whole = self.unit > 1 or submission.shape.exclusive
-        if self.system == "simulated" and (not whole or asked.option == "gpus-per-node"):
-            return ()  # where what is in them is shared, it tells no nodes apart
         found = _RANGE.fullmatch(asked.value or "")
         largest = tasks if asked.option != "gpus-per-node" else submission.shape.gpus
         if found is None or not 0 < int(found[1]) <= int(found[2] or found[1]):
             raise Unsayable(asked, "has no such number")
+        if found[2] and asked.option != "nodes":
+            raise Unsayable(asked, "is asked for one number of them")
         if asked.option != "ntasks-per-node" and int(found[2] or found[1]) > largest:
             raise Unsayable(asked, "would give the job more than it asks for")
+        whole = self.unit > 1 or submission.shape.exclusive
+        if self.system == "simulated" and (not whole or asked.option == "gpus-per-node"):
+            return ()  # where what is in them is shared, it tells no nodes apart
         word = f"--{asked.option}={asked.value}"
         if self.system == "openpbs":
             self._chunks(asked, submission, tasks)

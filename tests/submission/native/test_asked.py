@@ -143,6 +143,20 @@ def test_a_simulated_cluster_knows_names_and_has_no_nodes() -> None:
         words(simulated, mail_type="END")
 
 
+@pytest.mark.parametrize("cluster", [SLURM, PBS, ClusterWords("simulated")])
+@pytest.mark.parametrize(
+    "asked",
+    [{"nodes": "x"}, {"nodes": "0"}, {"nodes": "9"}, {"nodes": "4-2"}, {"nodes": None},
+     {"ntasks_per_node": "x"}, {"ntasks_per_node": "2-4"}, {"gpus_per_node": "x"},
+     {"gpus_per_node": "5"}, {"gpus_per_node": "1-2"}],
+)  # fmt: skip
+def test_numbers_of_nodes_are_checked_by_clusters_of_every_kind(
+    cluster: ClusterWords, asked: dict[str, str | None]
+) -> None:
+    with pytest.raises(Unsayable):
+        words(cluster, **asked)
+
+
 def test_tasks_are_laid_out_in_jobs_of_one_component_alone() -> None:
     both = Submission(
         b"#!/bin/sh\n", "x", Processors(components=(2, 2)), "/", asked=(AskedOption("nodes", "2"),)

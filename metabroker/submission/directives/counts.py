@@ -146,7 +146,8 @@ class Counts:
         for name, key in (("gpus", "gpus"), ("gpus-per-task", "gpus_per_task")):
             given = self._given.get(name)
             if given is not None:
-                found[key] = self._plain_gpus(name, given.value or "")
+                count = self._plain_gpus(name, given.value or "")
+                found |= {key: count} if count else {}
         if of_node is not None:
             name, each = of_node
             nodes = 1 if tasks == 1 else nodes
@@ -164,7 +165,8 @@ class Counts:
         found = None
         if "gpus-per-node" in self._given:
             text = self._given["gpus-per-node"].value or ""
-            found = "gpus-per-node", self._plain_gpus("gpus-per-node", text)
+            count = self._plain_gpus("gpus-per-node", text)
+            found = ("gpus-per-node", count) if count else None
         given = self._given.get("gres")
         if given is None:
             return found
@@ -172,8 +174,8 @@ class Counts:
         for part in (given.value or "").split(","):
             kind = part.removeprefix("gres/").removeprefix("gres:")
             if kind.partition(":")[0].partition("=")[0] == "gpu":
-                count = kind.removeprefix("gpu")[1:] or "1"
-                found = "gres", self._plain_gpus("gres", count)
+                count = self._plain_gpus("gres", kind.removeprefix("gpu")[1:] or "1")
+                found = ("gres", count) if count else found
             else:
                 others.append(part)
         if others and others != ["none"]:
@@ -181,6 +183,9 @@ class Counts:
         return found
 
     def _plain_gpus(self, name: str, text: str) -> int:
+        """How many; 0: none."""
+        if text and not text.strip("0"):
+            return 0
         kind, colon, _count = text.partition(":")
         if colon or (text and not text.isdigit()):
             what = f"names a kind of GPU ({shown(kind)}), which metabroker does not tell apart"

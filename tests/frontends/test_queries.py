@@ -8,8 +8,8 @@ import pytest
 
 from metabroker.api.client import _url
 from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.moments import parse_moment
 from metabroker.frontends.printing import cell, hostlist, short_duration
-from metabroker.frontends.sacct import parse_moment
 from tests.frontends.conftest import Ask
 from tests.frontends.stub import NOW, StubClient, job
 

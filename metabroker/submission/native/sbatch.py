@@ -32,8 +32,8 @@ GIVES_MORE = frozenset((
 # Of these only one value each: one node, and features without a number of nodes.
 _ONE_NODE = frozenset({"--nodelist", "-w"})
 _FEATURES = frozenset({"--constraint", "--prefer", "-C"})
-# --extra is an option of its own; a Slurm that has it not reads it as --extra-node-info, whose values
-# alone would give more there.
+# --extra is an option of its own; a Slurm that does not have it reads it as --extra-node-info, and
+# only what that can have as its value would give more there.
 _SOCKETS = re.compile(r"[0-9*:\-\skKmM]*")
 _NODE = re.compile(r"[A-Za-z0-9_.-]+")
 # Options that need no value. Any other without a value would take the next word for it.

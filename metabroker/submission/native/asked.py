@@ -31,6 +31,7 @@ _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _PBS_MAIL = {"BEGIN": "b", "END": "e", "FAIL": "a", "NONE": "n", "ALL": "abe"}
 _PBS_PLAIN = {"mail-user": "-M", "priority": "-p"}
 _PRIORITY = re.compile(r"-?[0-9]{1,10}")
+_PRIORITIES = {"slurm": range(4_294_967_294), "openpbs": range(-1024, 1024)}
 
 
 class Unsayable(Exception):
@@ -157,7 +158,10 @@ class ClusterWords:
         raise Unsayable(asked, f"cannot be asked for it ({self.system})")
 
     def _has_priority(self, value: str) -> bool:
-        return bool(_PRIORITY.fullmatch(value)) or (value == "TOP" and self.system != "openpbs")
+        if self.system == "slurm" and value.upper() == "TOP":
+            return True
+        numbers = _PRIORITIES.get(self.system)
+        return bool(_PRIORITY.fullmatch(value)) and (numbers is None or int(value) in numbers)
 
     def _mail(self, asked: AskedOption) -> str:
         words = [_PBS_MAIL.get(word.upper()) for word in (asked.value or "").split(",")]

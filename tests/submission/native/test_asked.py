@@ -53,7 +53,8 @@ def words(cluster: ClusterWords, **asked: str | None) -> tuple[str, ...]:
         ({"nice": None, "licenses": "a:2"}, ("--nice", "--licenses=a:2")),
         ({"signal": "USR1@60"}, ("--signal=USR1@60",)),
         ({"priority": "TOP"}, ("--priority=TOP",)),
-        ({"priority": "4294967295"}, ("--priority=4294967295",)),
+        ({"priority": "top"}, ("--priority=top",)),
+        ({"priority": "4294967293"}, ("--priority=4294967293",)),
         ({"nodes": "2", "ntasks_per_node": "4"}, ("--nodes=2", "--ntasks-per-node=4")),
         ({"nodes": "2-8"}, ("--nodes=2-8",)),
         ({"gpus_per_node": "2"}, ("--gpus-per-node=2",)),
@@ -82,7 +83,8 @@ def test_in_slurms_words(asked: dict[str, str | None], expected: tuple[str, ...]
         ({"ntasks_per_node": "x"}, "no such number"),
         ({"gpus_per_node": "5"}, "more than it asks for"),
         ({"priority": "x"}, "knows no such priority"),
-        ({"priority": "top"}, "knows no such priority"),
+        ({"priority": "-5"}, "knows no such priority"),
+        ({"priority": "4294967294"}, "knows no such priority"),
         ({"priority": "12345678901"}, "knows no such priority"),
         ({"priority": None}, "knows no such priority"),
         ({"resource": "software=x"}, "cannot be asked for it"),
@@ -106,7 +108,8 @@ def test_in_the_words_of_pbs() -> None:
     assert words(PBS, priority="-100") == ("-p-100",)
     assert words(PBS, signal="B:USR1") == ("--signal=B:USR1",)
     for asked in ({"licenses": "a"}, {"account": "a"}, {"signal": "KILL"},
-                  {"priority": "TOP"}, {"resource": "walltime=9"}):  # fmt: skip
+                  {"priority": "TOP"}, {"priority": "1024"},
+                  {"resource": "walltime=9"}):  # fmt: skip
         with pytest.raises(Unsayable):
             words(PBS, **asked)
 

@@ -14,7 +14,7 @@ from metabroker import __version__
 from metabroker.frontends.arrays import JobId, waiting
 from metabroker.frontends.dependencies import wanted
 from metabroker.frontends.main import FrontEndError
-from metabroker.frontends.records import Record, number_asked
+from metabroker.frontends.records import Record, number_asked, user_names
 from metabroker.submission.dependency import Term
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.tasks import TaskSet
@@ -57,6 +57,11 @@ def asked(word: str) -> JobId:
     if found is None:
         raise FrontEndError(f"illegally formed job identifier: {ascii(word)[1:-1]:.60}", code=1)
     return JobId(int(found[1]), which)
+
+
+def users_of(text: str) -> list[str]:
+    """Those of `-u`, each with the host from which they submit, or without: `anna@host,ben`."""
+    return user_names(",".join(word.partition("@")[0] for word in text.split(",")))
 
 
 def id_of(job: JobId, known: Collection[int] = ()) -> str:
@@ -296,14 +301,17 @@ def _date(seconds: float) -> str:
 
 def as_json(jobs: list[Record]) -> str:
     """What `qstat -f -F json` prints."""
-    head: dict[str, Any] = {
+    told = {"Jobs": {shown_id(job): attributes(job) for job in jobs}} if jobs else {}
+    return written({**head(), **told})
+
+
+def head() -> dict[str, Any]:
+    """What stands first in all that is printed as JSON."""
+    return {
         "timestamp": int(time.time()),
         "pbs_version": f"metabroker-{__version__}",
         "pbs_server": SERVER,
     }
-    if jobs:
-        head["Jobs"] = {shown_id(job): attributes(job) for job in jobs}
-    return written(head)
 
 
 def written(value: Any, depth: int = 1) -> str:
@@ -321,10 +329,12 @@ def written(value: Any, depth: int = 1) -> str:
     return "{\n" + ",\n".join(lines) + f"\n{end}}}"
 
 
-def as_text(job: Record) -> str:
-    """What `qstat -f` prints of one job."""
+def as_text(job: Record, *, wide: bool = False) -> str:
+    """What `qstat -f` prints of one job; `wide` (`-w`, `-1`): each attribute in one line."""
     lines = [f"Job Id: {shown_id(job)}"]
-    lines += [_wrapped(f"    {name} = ", text) for name, text in _flat(attributes(job))]
+    for name, text in _flat(attributes(job)):
+        before = f"    {name} = "
+        lines.append(f"{before}{text}" if wide else _wrapped(before, text))
     return "\n".join(lines) + "\n"
 
 

@@ -7,7 +7,7 @@ import time
 from metabroker.frontends import pbs
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
-from metabroker.frontends.records import Record, in_a_partition, records, user_names, whose
+from metabroker.frontends.records import Record, in_a_partition, records, whose
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
@@ -37,7 +37,7 @@ def run(words: list[str]) -> int:
     wanted = _value(options, "s")
     if wanted is not None and not (wanted and _STATES.issuperset(wanted)):
         raise FrontEndError(f"illegal -s value: {ascii(wanted)[1:-1]:.20}", code=2)
-    users = user_names(_value(options, "u") or "") if "u" in options else None
+    users = pbs.users_of(_value(options, "u") or "") if "u" in options else None
     over = "x" in options or "H" in options
     since = time.time() - (pbs.KEPT if over or "T" in options else 0)
     found = pbs.begun(records(client(), user=whose(users), since=since))

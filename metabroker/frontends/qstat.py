@@ -1,4 +1,5 @@
-"""`qstat`: jobs, in the forms of PBS. A job that is not known is an error, never silence."""
+"""`qstat`: jobs, by their ids or of a queue, in the forms of PBS; and the server (`-B`). A job or a
+queue that is not known is an error, never silence."""
 
 from __future__ import annotations
 
@@ -6,12 +7,14 @@ import sys
 import time
 
 from metabroker import __version__
+from metabroker.api.client import Client
 from metabroker.frontends import pbs
 from metabroker.frontends.arrays import JobId
+from metabroker.frontends.destinations import Destination, servers
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.pbs_tables import as_table, as_wide_table
-from metabroker.frontends.records import Record, records, user_names, whose
+from metabroker.frontends.records import Record, records, whose
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
@@ -23,11 +26,11 @@ _ROWS = tuple(
 )  # fmt: skip
 _REFUSED = {
     "Q": "queues are not shown: clusters have their own",
-    "B": "servers are not shown: clusters have their own",
     "J": "jobs are not chosen by what they are",
     "W": "sites are not known",
-    **dict.fromkeys("inrspTGMw1", "that form is not printed here: ask with -f"),
+    **dict.fromkeys("inrspTGM", "that form is not printed here: ask with -f"),
 }
+_FULL_ALONE = dict.fromkeys("w1", "that form is not printed here without -f")
 
 
 def run(words: list[str]) -> int:
@@ -38,15 +41,22 @@ def run(words: list[str]) -> int:
         print(f"pbs_version = metabroker-{__version__}")
         return 0
     refuse(options, _REFUSED)
+    if "f" not in options:
+        refuse(options, _FULL_ALONE)
+    form, way, operands = _form(options), client(), [word.text for word in rest]
+    if "B" in options:
+        if form == "dsv":
+            raise FrontEndError("conflicting options.", "write -B -f, or -B -f -F json")
+        return servers(way, operands, form if "f" in options else None)
     history = "x" in options or "H" in options
-    wanted = [pbs.asked(word.text) for word in rest]
-    users = user_names(options["u"].value or "") if "u" in options else None
-    tasks = [each for each in wanted if each.tasks is not None]
+    wanted = [Destination.of(word) or pbs.asked(word) for word in operands]
+    jobs = [each for each in wanted if isinstance(each, JobId)]
+    users = pbs.users_of(options["u"].value or "") if "u" in options else None
+    tasks = [each for each in jobs if each.tasks is not None]
     expanded = "t" in options or bool(tasks)
     # Of an array that has not ended its ended tasks are told, too.
     since = time.time() - (pbs.KEPT if history or expanded else 0)
-    numbers = [each.number for each in wanted]
-    found = pbs.begun(records(client(), jobs=numbers or None, user=whose(users), since=since))
+    found = pbs.begun(_asked(way, jobs, whose(users), since, every=len(jobs) < len(wanted)))
     listed = pbs.with_tasks(found) if expanded else found
     shown = [
         job
@@ -62,23 +72,38 @@ def run(words: list[str]) -> int:
     ]
     if wanted:
         shown.sort(key=lambda job: next(n for n, each in enumerate(wanted) if each.means(job)))
-    code = _missing(wanted, listed, history)
-    _print(shown, options)
+    code = _missing(way, wanted, listed, history)
+    _print(shown, options, form)
     return code
 
 
-def _tasks_alone(array: Record, wanted: list[JobId]) -> bool:
+def _asked(
+    way: Client, jobs: list[JobId], user: str | None, since: float, *, every: bool
+) -> list[Record]:
+    """These jobs; and `every` one, as where none is named."""
+    numbers = [each.number for each in jobs]
+    found = records(way, jobs=numbers, user=user, since=since) if numbers else []
+    if every or not numbers:
+        found += records(way, user=user, since=since)
+    return sorted({job.id: job for job in found}.values(), key=lambda job: job.id)
+
+
+def _tasks_alone(array: Record, wanted: list[JobId | Destination]) -> bool:
     """Whether tasks of it are asked for, and not the array."""
-    return any(each.tasks is not None and each.number == array.id for each in wanted) and not any(
-        each.tasks is None and each.number == array.id for each in wanted
-    )
+    naming = [each for each in wanted if each.means(array)]
+    return bool(naming) and all(isinstance(each, JobId) and each.tasks for each in naming)
 
 
-def _missing(wanted: list[JobId], found: list[Record], history: bool) -> int:
+def _missing(
+    way: Client, wanted: list[JobId | Destination], found: list[Record], history: bool
+) -> int:
     """Told on stderr; the exit code is that of the last one."""
     arrays = [job.id for job in found if job.json.get("array")]
     code = 0
     for each in wanted:
+        if isinstance(each, Destination):
+            code = each.missing(way, found) or code
+            continue
         meant = [job for job in found if each.means(job)]
         if not meant:
             print(f"qstat: Unknown Job Id {pbs.id_of(each, arrays)}", file=sys.stderr)
@@ -90,10 +115,14 @@ def _missing(wanted: list[JobId], found: list[Record], history: bool) -> int:
     return code
 
 
-def _print(jobs: list[Record], options: dict[str, Given]) -> None:
-    form = options["F"].value if "F" in options else "text"
+def _form(options: dict[str, Given]) -> str:
+    form = (options["F"].value or "") if "F" in options else "text"
     if form not in ("text", "json", "dsv") or (form != "text" and "f" not in options):
         raise FrontEndError("conflicting options.", "write -f -F json, or -f -F dsv")
+    return form
+
+
+def _print(jobs: list[Record], options: dict[str, Given], form: str) -> None:
     if form == "json":
         print(pbs.as_json(jobs))
     elif form == "dsv":
@@ -102,7 +131,7 @@ def _print(jobs: list[Record], options: dict[str, Given]) -> None:
             print(pbs.as_separated(job, delimiter))
     elif "f" in options:
         for job in jobs:
-            print(pbs.as_text(job))
+            print(pbs.as_text(job, wide=bool({"w", "1"} & options.keys())))
     else:
         wide = options.keys() & {"a", "H", "u"}
         for line in (as_wide_table if wide else as_table)(jobs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from dataclasses import replace
@@ -17,6 +18,8 @@ from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.directives import directives, qsub, sbatch
 from metabroker.submission.wire import to_wire
 
+_SHELL = re.compile(r"/[A-Za-z0-9_./+-]{1,120}")
+
 
 def run(words: list[str]) -> int:
     """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
@@ -24,18 +27,20 @@ def run(words: list[str]) -> int:
         print(f"pbs_version = metabroker-{__version__}")
         return 0
     line, rest = qsub.of_command_line(words)
-    script, name, args = _script(rest, executable="--" in words)
+    # Behind the first word that is no option `--` is the script's own argument.
+    raw, name, args = _script(rest, executable=words[: len(words) - len(rest)][-1:] == ["--"])
+    own = [*qsub.of_script(raw, name), *line]
+    script = _with_line(raw, [each.value or "" for each in own if each.name == "S"])
     others = directives(script, name) or sbatch.of_script(script, name)
     if others:
         what = f"{name}: it has lines of other commands than qsub (#SBATCH, #METABROKER)"
         raise FrontEndError(what, "submit it by sbatch, or by metabroker submit", 2)
-    given = [*qsub.of_script(script, name), *line]
-    options = qsub.translate(given, interpreter_of(script))
-    join = [each.value for each in given if each.name == "j"]
+    options = qsub.translate(own, interpreter_of(script))
+    join = [each.value for each in own if each.name == "j"]
     _name_files(options, str(options.get("name") or name), join[-1] if join else "n")
     submission = replace(submission_of(options, script, name, tuple(args)), speaks="pbs")
     number = int(client().submit(to_wire(submission))["job"])
-    if not any(each.name == "z" for each in given):
+    if not any(each.name == "z" for each in own):
         print(pbs.job_id(f"{number}[]" if "array" in options else number))
         sys.stdout.flush()
     return _end_of(number) if options.get("wait") else 0
@@ -46,18 +51,22 @@ def _script(rest: list[str], *, executable: bool) -> tuple[bytes, str, list[str]
     if executable and rest:
         return os.fsencode(f"#!/bin/sh\nexec {shlex.join(rest)}\n"), "STDIN", []
     if not rest or rest == ["-"]:
-        return _with_line(sys.stdin.buffer.read(LARGEST_SCRIPT + 1)), "STDIN", []
+        return sys.stdin.buffer.read(LARGEST_SCRIPT + 1), "STDIN", []
     try:
         with open(rest[0], "rb") as file:
-            return _with_line(file.read(LARGEST_SCRIPT + 1)), os.path.basename(rest[0]), rest[1:]
+            return file.read(LARGEST_SCRIPT + 1), os.path.basename(rest[0]), rest[1:]
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise FrontEndError(f"script file:: {why}") from error
 
 
-def _with_line(script: bytes) -> bytes:
-    """PBS gives a script to the user's shell; one that does not say what runs it runs in sh."""
-    return script if script.startswith(b"#!") or not script.strip() else b"#!/bin/sh\n" + script
+def _with_line(script: bytes, shells: list[str]) -> bytes:
+    """PBS gives a script to the user's shell, or to that of `-S` (the last counts); one that does
+    not say what runs it runs in that, or in sh."""
+    if script.startswith(b"#!") or not script.strip():
+        return script
+    shell = shells[-1] if shells and _SHELL.fullmatch(shells[-1]) else "/bin/sh"
+    return f"#!{shell}\n".encode() + script
 
 
 def _name_files(options: Options, name: str, join: str | None) -> None:

@@ -11,6 +11,7 @@ from metabroker.api.client import Client
 from metabroker.frontends.arrays import JobId, job_ids, rows, shown_id
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
+from metabroker.frontends.moments import parse_moment
 from metabroker.frontends.printing import duration, hostlist, moment
 from metabroker.frontends.records import (
     Record,
@@ -221,37 +222,6 @@ def _since(options: dict[str, Given]) -> float:
         today = time.localtime()
         return time.mktime((today.tm_year, today.tm_mon, today.tm_mday, 0, 0, 0, 0, 0, -1))
     return parse_moment(options["starttime"].value or "")
-
-
-_UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}
-
-
-def parse_moment(text: str) -> float:
-    """A time of `-S`, in Unix seconds: `now-2days`, `2026-05-04[T14:05[:00]]`, `14:05`, `today`.
-
-    Raises:
-        FrontEndError: it is none.
-    """
-    now, word = time.time(), text.strip()
-    relative = re.fullmatch(r"now(?:([+-])([0-9]{1,9})([a-z]*))?", word)
-    if relative is not None:
-        unit = relative[3] or "seconds"
-        size = next((size for name, size in _UNITS.items() if name.startswith(unit)), None)
-        if size is None:
-            raise FrontEndError(f"Invalid time specification: {ascii(text)[1:-1]:.40}")
-        amount = int(relative[2] or 0) * size
-        return now - amount if relative[1] == "-" else now + amount
-    if word in ("today", "midnight"):
-        word = "00:00"
-    for form in ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d", "%H:%M:%S", "%H:%M"):
-        try:
-            found = time.strptime(word, form)
-        except ValueError:
-            continue
-        day = found if "%Y" in form else time.localtime(now)
-        clock = (found.tm_hour, found.tm_min, found.tm_sec)
-        return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, *clock, 0, 0, -1))
-    raise FrontEndError(f"Invalid time specification: {ascii(text)[1:-1]:.40}")
 
 
 def _ineligible(job: Record) -> bool:

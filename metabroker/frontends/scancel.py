@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 
@@ -55,9 +56,28 @@ def run(words: list[str]) -> int:
     if not asked and not _selects(options):
         raise FrontEndError("No job identification provided")
     way, states = client(), _states(options)
-    jobs = _wanted(way, asked, options, states)
-    wanted = _targets(jobs, asked) if states is None else _in_states(jobs, asked, states)
-    return _cancelled(way, wanted, quiet="quiet" in options)
+    numbers = [each.number for each in asked] or None
+    users = _users(way, options)
+    found = records(way, jobs=numbers, user=whose(users), since=time.time())  # no ended ones
+    found = [job for job in found if not job.ended]
+    missing = _missing(asked, found, options)
+    jobs = _wanted(found, asked, options, states, users)
+    there = [each for each in asked if any(each.means(job) for job in jobs)]
+    wanted = _targets(jobs, there) if states is None else _in_states(jobs, asked, states)
+    return _cancelled(way, wanted, quiet="quiet" in options) or missing
+
+
+def _missing(asked: list[JobId], found: list[Record], options: dict[str, Given]) -> int:
+    """Tells of jobs that are not there, or have ended, as Slurm does: where they are chosen from by
+    other options, which is an error then; where they are only named, with -v. The exit code."""
+    missing = [each for each in asked if not any(each.means(job) for job in found)]
+    chosen = _selects(options)
+    for each in missing:
+        if (chosen or "verbose" in options) and "quiet" not in options:
+            name = re.sub(r"_\[([0-9]+)\]$", r"_\1", str(each))
+            told = f"Kill job error on job id {name}: Invalid job id specified"
+            print(f"scancel: error: {told}", file=sys.stderr)
+    return 1 if missing and chosen else 0
 
 
 def _targets(jobs: list[Record], asked: list[JobId]) -> list[int | str]:
@@ -110,22 +130,27 @@ def _states(options: dict[str, Given]) -> set[str] | None:
     return {word for word in found if word is not None}
 
 
+def _users(way: Client, options: dict[str, Given]) -> list[str] | None:
+    """Whose jobs are meant; None: anybody's."""
+    if "user" in options:
+        return user_names(options["user"].value or "")
+    return [own_user(way)] if "me" in options else None
+
+
 def _wanted(
-    way: Client, asked: list[JobId], options: dict[str, Given], states: set[str] | None
+    found: list[Record],
+    asked: list[JobId],
+    options: dict[str, Given],
+    states: set[str] | None,
+    users: list[str] | None,
 ) -> list[Record]:
     """Jobs that are as it is asked. Of arrays that have not ended the states are not looked at."""
-    users = [own_user(way)] if "me" in options else None
-    if "user" in options:
-        users = user_names(options["user"].value or "")
-    numbers = [each.number for each in asked] or None
-    found = records(way, jobs=numbers, user=whose(users), since=time.time())  # no ended ones
     if asked:
         found = [job for job in found if any(each.means(job) for each in asked)]
     return [
         job
         for job in found
-        if not job.ended
-        and job.in_one_of(options["clusters"].value if "clusters" in options else None)
+        if job.in_one_of(options["clusters"].value if "clusters" in options else None)
         and (users is None or job.user in users)
         and (states is None or job.json.get("array") or job.state in states)
         and _has(job, options)

@@ -5,6 +5,7 @@ All else is a matter of one cluster: inside a job the cluster's own scontrol is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from metabroker import __version__
@@ -21,7 +22,7 @@ from metabroker.frontends.srun import become_native
 from metabroker.submission.tasks import MOST_TASKS
 from metabroker.submission.times import parse_time
 
-_QUIET = ("-o", "--oneliner", "-a", "--all", "-Q", "--quiet", "-v", "--verbose", "-d", "--details")
+_QUIET = re.compile(r"-[adoQv]+|--(?:all|details|oneliner|quiet|verbose)")
 
 _Shown = tuple[list[str], int]
 """What is printed, and the exit code."""
@@ -32,18 +33,20 @@ def run(words: list[str]) -> int:
     if "-V" in words or "--version" in words:
         print(f"slurm metabroker-{__version__}")
         return 0
-    one_line = "-o" in words or "--oneliner" in words
-    rest, among = _among([word for word in words if word not in _QUIET])
+    quiet = [word for word in words if _QUIET.fullmatch(word)]
+    one_line = any(re.match("--oneliner|-[adQv]*o", word) for word in quiet)
+    rest, among = _among([word for word in words if word not in quiet])
     verb, what = rest[0] if rest else "", rest[1] if len(rest) > 1 else ""
     if verb == "show":
-        show = _SHOW.get(what.removesuffix("s"))
+        name, equals, value = what.partition("=")
+        show = _show(name)
         if show is not None:
-            lines, code = show(rest[2:], one_line, among)
+            lines, code = show([*([value] if equals else []), *rest[2:]], one_line, among)
             print(*lines, sep="\n")
             return code
     elif verb in ("hold", "release", "uhold"):
         return _change(rest[1:], "release" if verb == "release" else "hold")
-    elif verb == "update" and rest[1:] and _names_job(rest[1]):
+    elif verb == "update" and any(map(_names_job, rest[1:])):
         return _update(rest[1:])
     elif verb == "ping":
         client().get("status")
@@ -81,26 +84,43 @@ def _native(words: list[str]) -> int:
 
 
 def _change(words: list[str], verb: str) -> int:
+    asked, others = _named_jobs(words)
+    asked += [each for word in others for each in job_ids(word)]
+    if not asked:
+        raise FrontEndError("No job identification provided", "write the number of a job")
     way = client()
-    for word in words:
-        for part in job_ids(word):
-            way.change(part.asked, verb)
+    for each in asked:
+        way.change(each.asked, verb)
     return 0
 
 
+def _named_jobs(words: list[str]) -> tuple[list[JobId], list[str]]:
+    """The jobs of `JobId=17` or `job 17`, wherever it stands, and the other words."""
+    asked: list[JobId] = []
+    others: list[str] = []
+    left = iter(words)
+    for word in left:
+        if _names_job(word):
+            _, equals, value = word.partition("=")
+            asked += job_ids(value if equals else next(left, ""))
+        else:
+            others.append(word)
+    return asked, others
+
+
 def _names_job(word: str) -> bool:
-    return word.partition("=")[0].lower() in ("job", "jobid")
+    return word.partition("=")[0].lower() in ("job", "jobs", "jobid")
 
 
 _UNCHANGED = "cannot be changed: TimeLimit, and of an array ArrayTaskThrottle, can"
 
 
 def _update(words: list[str]) -> int:
-    """`update JobId=17 TimeLimit=10 ArrayTaskThrottle=2`."""
-    asked = job_ids(words[0].partition("=")[2])
+    """`update JobId=17 TimeLimit=10 ArrayTaskThrottle=2`, in any order."""
+    asked, changes = _named_jobs(words)
     wanted: dict[str, int] = {}
     more = 0
-    for word in words[1:]:
+    for word in changes:
         name, equals, value = word.partition("=")
         if not equals:
             raise FrontEndError(f"Invalid input: {ascii(word)[1:-1]:.60}")
@@ -264,8 +284,19 @@ def _now() -> float:
     return time.time()
 
 
-_SHOW: dict[str, Callable[[list[str], bool, str | None], _Shown]] = {
-    "job": _jobs,
-    "partition": _partitions,
-    "config": _config,
+_SHOW: dict[str, tuple[int, Callable[[list[str], bool, str | None], _Shown]]] = {
+    "jobs": (1, _jobs),
+    "jobid": (1, _jobs),
+    "partitions": (3, _partitions),
+    "config": (3, _config),
 }
+"""What can be shown, and how many letters of its name are enough."""
+
+
+def _show(name: str) -> Callable[[list[str], bool, str | None], _Shown] | None:
+    """What shows it; None: it is not known here."""
+    word = name.lower()
+    for full, (least, show) in _SHOW.items():
+        if len(word) >= least and full.startswith(word):
+            return show
+    return None

@@ -190,12 +190,12 @@ class ArraySpec:
 
 
 def parse_array(text: str) -> ArraySpec:
-    """What `--array` says.
+    """What `--array` says; `%0` is any number at once, as in sbatch.
 
     Raises:
         SubmissionError: it cannot be understood, or has too many tasks.
     """
     tasks, percent, most = text.partition("%")
-    if percent and not re.fullmatch(r"0*[1-9][0-9]{0,8}", most):
+    if percent and not re.fullmatch(r"[0-9]{1,9}", most):
         raise SubmissionError(f"{shown(text)} does not say how many tasks at once", _ADVICE)
     return ArraySpec(TaskSet.parse(tasks), int(most or 0))

@@ -51,6 +51,7 @@ QUERIES = [
     ("squeue", "-h", "-j", "999998,999999"),
     ("squeue", "--states=nonsense"),
     ("scancel", "999999"),
+    ("scancel", "--me", "999999"),
     ("scancel",),
 ]
 

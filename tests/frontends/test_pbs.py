@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import sys
@@ -171,6 +172,58 @@ def test_qsub_prints_an_id_and_names_files_as_pbs_does(
     assert ask(daemon, "qsub", "--", "/bin/sleep", "a b")[0] == 0
     assert "has no tasks" in ask(daemon, "qsub", "-J", "3-0", "job.sh")[2]
     assert ask(daemon, "qsub", "none.sh")[2] == "script file:: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words", "script"),
+    [
+        ("#PBS -S /bin/bash\n", [], "#!/bin/bash\n#PBS -S /bin/bash\ntrue\n"),
+        ("", ["-S", "/bin/bash"], "#!/bin/bash\ntrue\n"),
+        ("#PBS -S /bin/csh\n", ["-S", "/bin/ksh"], "#!/bin/ksh\n#PBS -S /bin/csh\ntrue\n"),
+        ("#!/bin/bash\n", ["-S", "/bin/bash"], "#!/bin/bash\ntrue\n"),
+        ("", [], "#!/bin/sh\ntrue\n"),
+    ],
+)
+def test_the_shell_of_a_script_that_names_none(
+    ask: Ask, tmp_path: Path, lines: str, words: list[str], script: str
+) -> None:
+    file = tmp_path / "job.sh"
+    file.write_text(f"{lines}true\n")
+    daemon = StubClient()
+    assert ask(daemon, "qsub", *words, str(file)) == (0, "17.metabroker\n", "")
+    (wire,) = daemon.submitted
+    assert base64.b64decode(wire["script"]).decode() == script
+    assert not [each for each in wire.get("asked", ()) if each["option"] == "S"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "shell"), [("#!/bin/sh\n", "/bin/bash"), ("", "bash -l"), ("", "/bin/bash@host")]
+)
+def test_a_shell_that_would_not_run_the_script_is_for_the_daemon_to_refuse(
+    ask: Ask, tmp_path: Path, lines: str, shell: str
+) -> None:
+    file = tmp_path / "job.sh"
+    file.write_text(f"{lines}true\n")
+    daemon = StubClient()
+    assert ask(daemon, "qsub", "-S", shell, str(file))[0] == 0
+    assert [each["value"] for each in daemon.submitted[0]["asked"]] == [shell]
+
+
+def test_lines_are_numbered_as_in_the_file(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "job.sh"
+    file.write_text("#PBS -N x\n#PBS -l mem=lots\n")
+    assert ask(StubClient(), "qsub", str(file))[2].startswith("job.sh:2: ")
+
+
+def test_dashes_behind_the_script_are_its_own(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "job.sh"
+    file.write_text("true\n")
+    daemon = StubClient()
+    for words in ([str(file), "--", "a"], ["--", "/bin/echo", "--", "a"]):
+        assert ask(daemon, "qsub", *words)[0] == 0
+    one, other = daemon.submitted
+    assert (base64.b64decode(one["script"]), one["args"]) == (b"#!/bin/sh\ntrue\n", ["--", "a"])
+    assert base64.b64decode(other["script"]) == b"#!/bin/sh\nexec /bin/echo -- a\n"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from metabroker.api.client import _url
 from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.moments import parse_moment
 from metabroker.frontends.printing import cell, hostlist, short_duration
-from metabroker.frontends.sacct import parse_moment
 from tests.frontends.conftest import Ask
 from tests.frontends.stub import NOW, StubClient, job
 
@@ -248,6 +248,36 @@ def test_scancel_chooses_as_slurms_does(ask: Ask) -> None:
     assert daemon.changed == [(1, "cancel"), (6, "cancel"), (2, "cancel")]
     assert ask(daemon, "scancel")[::2] == (1, "No job identification provided")
     assert "no signals are sent" in ask(daemon, "scancel", "-s", "USR1", "2")[2]
+
+
+INVALID = "scancel: error: Kill job error on job id {}: Invalid job id specified\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told", "changed"),
+    [
+        # As those of Slurm 22.05, 24.11 and 26.05 do.
+        ("99", 0, "", []),
+        ("99 3 1", 0, "", [1]),
+        ("99_3", 0, "", []),
+        ("-v 99", 0, INVALID.format(99), []),
+        ("-u anna 99 1", 1, INVALID.format(99), [1]),
+        ("-u anna 3", 1, INVALID.format(3), []),  # it has ended
+        ("-Q -u anna 99", 1, "", []),
+        ("-A x 99 98", 1, INVALID.format(99) + INVALID.format(98), []),
+        ("-t PENDING 99_3 1", 1, INVALID.format("99_3"), [1]),
+        ("-u anna 20_77 20_2", 1, INVALID.format("20_77"), ["20_[2]"]),
+        ("-t RUNNING 1", 0, "", []),
+        ("-u ben 1", 0, "", []),
+    ],
+)
+def test_scancel_of_jobs_that_there_are_not(
+    ask: Ask, words: str, code: int, told: str, changed: list[int | str]
+) -> None:
+    array = {"tasks": "0-9", "most": 0, "left": "2-9", "cancelled": "1"}
+    daemon = StubClient(*stub().jobs, job(20, "QUEUED", array=array))
+    assert ask(daemon, "scancel", *words.split()) == (code, "", told)
+    assert daemon.changed == [(each, "cancel") for each in changed]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,13 @@ def options(line: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
+        ("-l walltime=00:90:00", {**ONE, "time": 5400}),
+        ("-l walltime=100:75", {**ONE, "time": 6075}),
+        ("-l select=ncpus=8:mem=4gb", {"single": 1, "cpus_per_task": 8, "memory_per_cpu": 512}),
+        ("-l select=ngpus=1", {"single": 1, "cpus_per_task": 1, "gpus_per_task": 1}),
+        ("-l nodes=2:ppn=8,mem=16gb", {"single": 16, "cpus_per_task": 1, "memory_per_cpu": 1024}),
+        ("-l nodes=1:ppn=8 -l mem=8gb", {"single": 8, "cpus_per_task": 1, "memory_per_cpu": 1024}),
+        ("-l mem=4gb,ncpus=4", {**ONE, "cpus_per_task": 4, "memory_per_cpu": 1024}),
         ("-N job -h", {**ONE, "name": "job", "hold": True}),
         ("-l walltime=90", {**ONE, "time": 90}),
         ("-l walltime=1:30:00,ncpus=4", {"single": 1, "cpus_per_task": 4, "time": 5400}),
@@ -71,6 +78,8 @@ def test_what_is_the_clusters_matter(line: str, expected: dict[str, str]) -> Non
     ["-J 9-0", "-J 0-100000000", "-Wdepend=on:1", "-Wdepend=afterok", "-I", "-N x # comment",
      "-N 'open", "-l x", "-l select=1+1", "-l select=1:vnode=a", "-m z",
      "-l select=1:ncpus=3:mpiprocs=2",
+     "-l select=2:ncpus=4 -l mem=4gb", "-l nodes=2,ncpus=4", "-l nodes=n1:ppn=2",
+     "-l walltime=1:00:00:00", "-l walltime=0:0:0", "-l select=ncpus=2+1", "-l select==1",
      "-Y", "--long", "-j x", "-l mem=lots", "-l walltime=soon", "-l select=2,ncpus=4"],
 )  # fmt: skip
 def test_what_is_refused_is_named_with_file_and_line(line: str) -> None:

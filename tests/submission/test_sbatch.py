@@ -67,6 +67,12 @@ def test_words_are_read_as_sbatch_reads_them(script: str, expected: list[str]) -
         ("--gpus-per-task=2 -n 2", {"single": 2, "gpus_per_task": 2}),
         ("--gres=gpu:2", {"single": 1, "gpus": 2}),
         ("--gpus-per-node=2 -N 3", {"single": 3, "gpus": 6}),
+        ("--gpus=0", {"single": 1}),
+        ("--gres=gpu:0", {"single": 1}),
+        ("--gres=gpu:0 --gpus-per-node=2", {"single": 1, "gpus": 2}),
+        ("--gpus-per-node=0 -n 4", {"single": 4}),
+        ("--gpus-per-task=0 -n 2", {"single": 2}),
+        ("--gpus=2 --gpus=0", {"single": 1}),
         ("--exclusive", {"single": 1, "exclusive": True}),
         ("-J a -J b -o o.%j -e e -D /x", {"single": 1, "name": "b", "output": "o.%j",
                                          "error": "e", "chdir": "/x"}),
@@ -92,6 +98,7 @@ def test_options_of_our_own(line: str, expected: dict[str, Any]) -> None:
         ("-N 1 -n 1 --ntasks-per-node=1", {}),
         ("--gpus-per-node=2 -N 3", {"nodes": "3", "gpus-per-node": "2"}),
         ("--gres=gpu:1,craynetwork:2", {"gres": "craynetwork:2"}),
+        ("--gres=gpu:0,tmp:10G", {"gres": "tmp:10G"}),
         ("--signal=B:USR2@30 --comment='x y'", {"signal": "B:USR2@30", "comment": "x y"}),
         ("--nice", {"nice": None}),
         ("--requeue --open-mode=truncate", {"requeue": None, "open-mode": "truncate"}),
@@ -188,3 +195,60 @@ def test_any_script_is_read_or_refused(script: bytes) -> None:
     except SubmissionError as error:
         assert error.message.startswith("job.sh:")
         assert str(error).isprintable()
+
+
+BY_GPU = ("ntasks-per-gpu", "cpus-per-gpu")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "laid_out"),
+    [
+        # as Snakemake asks for each job with GPUs
+        ("--gpus=1 --ntasks-per-gpu=1 --cpus-per-task=4",
+         {"single": 1, "gpus": 1, "cpus_per_task": 4}, {}),
+        ("--gpus=1 --ntasks-per-gpu=1 --cpus-per-gpu=4",
+         {"single": 1, "gpus": 1, "cpus_per_task": 4}, {}),
+        ("--gres=gpu:1 --ntasks-per-gpu=1 --cpus-per-gpu=4",
+         {"single": 1, "gpus": 1, "cpus_per_task": 4}, {}),
+        ("--gpus=4 --ntasks-per-gpu=1", {"single": 4, "gpus_per_task": 1}, {}),
+        ("--gpus=4 --ntasks-per-gpu=1 -N 2", {"single": 4, "gpus_per_task": 1}, {"nodes": "2"}),
+        ("--gpus=4 --ntasks-per-gpu=1 -n 4", {"single": 4, "gpus_per_task": 1}, {}),
+        ("--gpus=2 --ntasks-per-gpu=4 --cpus-per-gpu=8",
+         {"single": 8, "gpus": 2, "cpus_per_task": 2}, {}),
+        ("--gres=gpu:2 --ntasks-per-gpu=1", {"single": 2, "gpus_per_task": 1}, {"nodes": "1"}),
+        ("--gpus-per-node=2 -N 3 --ntasks-per-gpu=2", {"single": 12, "gpus": 6},
+         {"nodes": "3", "ntasks-per-node": "4", "gpus-per-node": "2"}),
+    ],
+)  # fmt: skip
+def test_tasks_are_counted_by_gpus_that_are_known(
+    line: str, expected: dict[str, Any], laid_out: dict[str, str]
+) -> None:
+    found = options(line)
+    assert {k: v for k, v in found.items() if k not in ("asked", "native")} == expected
+    assert asked(line) == laid_out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--ntasks-per-gpu=1",
+        "--ntasks-per-gpu=1 --gpus=0",
+        "--ntasks-per-gpu=1 --gres=gpu:0",
+        "--ntasks-per-gpu=1 -n 4",
+        "--gpus=4 --ntasks-per-gpu=1 -n 2",
+        "--gpus=4 --ntasks-per-gpu=2 --cpus-per-gpu=3",
+        "--gpus=4 --ntasks-per-gpu=2 --cpus-per-gpu=4 --cpus-per-task=2",
+        "--gpus-per-task=2 -n 2 --ntasks-per-gpu=1",
+        "--gpus=2 --ntasks-per-gpu=1 --ntasks-per-node=2",
+        "--gpus-per-node=2 -N 2-3 -n 6 --ntasks-per-gpu=1",
+        "--gpus=4 --cpus-per-gpu=4",
+        "--gpus=999999999 --ntasks-per-gpu=2",
+    ],
+)
+def test_others_that_count_by_gpus_are_refused(line: str) -> None:
+    try:
+        found = asked(line)
+    except SubmissionError:  # for the number of nodes
+        return
+    given = [name for name in BY_GPU if f"--{name}=" in line]
+    assert given == [name for name in BY_GPU if name in found]

@@ -34,7 +34,7 @@ def test_what_is_understood(text: str, told: str, tasks: list[int]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "3-1", "0-4:0", "-3", "1-", "1,,2", "0-4%0", "0-4%", "0-4%-1", "0-100000000",
+    ["", "x", "3-1", "0-4:0", "-3", "1-", "1,,2", "0-4%", "0-4%1234567890", "0-4%-1", "0-100000000",
      f"0-{MOST_TASKS}", "4000001", "1" * 20_000, ",".join("1" * 9_000),
      ",".join(str(n) for n in range(0, 16_000, 3))],
 )  # fmt: skip
@@ -94,3 +94,8 @@ def test_what_is_left_is_found_without_a_look_at_each_task(
     halves = TaskSet(tuple(range(at, at + 20) for at in range(0, 80_000, 20)))
     left = halves - TaskSet.parse("0-100000:25000")
     assert len(left) == 79_996
+
+
+def test_none_at_once_is_any_number() -> None:
+    assert [parse_array(text).most for text in ("0-4", "0-4%0", "0-4%00", "0-4%02")] == [0, 0, 0, 2]
+    assert str(parse_array("1-10%0")) == "1-10"

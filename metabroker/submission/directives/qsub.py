@@ -65,6 +65,7 @@ ROWS: tuple[Row, ...] = (
 BY_NAME: Mapping[str, Row] = {each.short: each for each in ROWS}
 _AS_SBATCH = {"A": "account", "M": "mail-user", "p": "priority", "P": "project", "q": "partition"}
 _MAIL = {"a": "FAIL", "b": "BEGIN", "e": "END", "n": "NONE"}
+_CLOCK = re.compile(r"[0-9]{1,9}(:[0-9]{1,9}){0,2}")
 _SIZE = re.compile(r"([0-9]{1,12})([kmgt]?)([bw]?)", re.IGNORECASE)
 
 
@@ -115,6 +116,7 @@ class _Translation:
                 self._attributes |= self._parts(each)
         self._asked: list[AskedOption] = []
         self._options: Options = {}
+        self._of_all = 1  # chunks that share what memory is asked for
 
     def options(self) -> Options:
         for each in self._last.values():
@@ -227,9 +229,12 @@ class _Translation:
         if select is None:
             return found, 1
         given, value = select
-        if found:
+        shares_memory = "select" not in self._resources and [*found] == ["mem"]
+        if found and not shares_memory:
             raise self._wrong(given, f"goes with no {next(iter(found))}", "write it into the chunk")
         first, *rest = value.split(":")
+        if "=" in first and "select" in self._resources:  # one chunk, if no number is said
+            first, rest = "1", [first, *rest]
         if "+" in value or not first.isdigit():
             what = "has chunks of several kinds, which is not supported"
             raise self._wrong(given, what, "write -l select=N:ncpus=...")
@@ -242,7 +247,10 @@ class _Translation:
             found.setdefault("ncpus", found["mpiprocs"])
             if first != "1":
                 self._ask(given, "nodes", first)
-        return found, self._of(given, lambda: parse_count(first, "chunks"))
+        count: int = self._of(given, lambda: parse_count(first, "chunks"))
+        if shares_memory:
+            self._of_all = count
+        return found, count
 
     def _request(self, chunk: dict[str, tuple[Given, str]], count: int) -> None:
         def number(name: str, what: str) -> int:
@@ -268,7 +276,7 @@ class _Translation:
         if "mem" in chunk:
             given, text = chunk.pop("mem")
             megabytes = self._of(given, lambda: _megabytes(text))
-            self._options["memory_per_cpu"] = -(-megabytes // cpus)
+            self._options["memory_per_cpu"] = -(-megabytes // (cpus * self._of_all))
         if "ompthreads" in chunk:
             given, text = chunk.pop("ompthreads")
             threads = self._of(given, lambda: parse_count(text, "threads"))
@@ -316,7 +324,12 @@ def _of_pbs(job: str) -> str:
 
 def _seconds(text: str) -> int:
     """PBS counts in seconds where Slurm counts in minutes: `90`, `1:30`, `1:00:00`."""
-    return check_seconds(int(text)) if text.isascii() and text.isdigit() else parse_time(text)
+    if _CLOCK.fullmatch(text) is None:
+        return parse_time(text)
+    seconds = 0
+    for part in text.split(":"):  # more than 59 minutes are right, too
+        seconds = seconds * 60 + int(part)
+    return check_seconds(seconds)
 
 
 def _megabytes(text: str) -> int:

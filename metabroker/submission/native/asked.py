@@ -30,6 +30,8 @@ _FOR_SCRIPTS = frozenset({"HUP", "INT", "TERM", "USR1", "USR2", "CONT", "ALRM"})
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _PBS_MAIL = {"BEGIN": "b", "END": "e", "FAIL": "a", "NONE": "n", "ALL": "abe"}
 _PBS_PLAIN = {"mail-user": "-M", "priority": "-p"}
+_PRIORITY = re.compile(r"-?[0-9]{1,10}")
+_PRIORITIES = {"slurm": range(4_294_967_294), "openpbs": range(-1024, 1024)}
 
 
 class Unsayable(Exception):
@@ -140,6 +142,8 @@ class ClusterWords:
         """What a system calls as sbatch does, or PBS by another name."""
         option, value = asked.option, asked.value
         row = sbatch.BY_NAME.get(option)
+        if option == "priority" and not self._has_priority(value or ""):
+            raise Unsayable(asked, "knows no such priority")
         if self.system == "slurm" and row is not None:
             return f"--{option}" if value is None else f"--{option}={value}"
         if self.system == "openpbs" and value is not None:
@@ -153,6 +157,12 @@ class ClusterWords:
                 return f"-W{option}={value}"
         raise Unsayable(asked, f"cannot be asked for it ({self.system})")
 
+    def _has_priority(self, value: str) -> bool:
+        if self.system == "slurm" and value.upper() == "TOP":
+            return True
+        numbers = _PRIORITIES.get(self.system)
+        return bool(_PRIORITY.fullmatch(value)) and (numbers is None or int(value) in numbers)
+
     def _mail(self, asked: AskedOption) -> str:
         words = [_PBS_MAIL.get(word.upper()) for word in (asked.value or "").split(",")]
         if None in words:
@@ -165,15 +175,17 @@ class ClusterWords:
         tasks = submission.processors.single
         if tasks is None:
             raise Unsayable(asked, "is asked for it for jobs of one component alone")
-        whole = self.unit > 1 or submission.shape.exclusive
-        if self.system == "simulated" and (not whole or asked.option == "gpus-per-node"):
-            return ()  # where what is in them is shared, it tells no nodes apart
         found = _RANGE.fullmatch(asked.value or "")
         largest = tasks if asked.option != "gpus-per-node" else submission.shape.gpus
         if found is None or not 0 < int(found[1]) <= int(found[2] or found[1]):
             raise Unsayable(asked, "has no such number")
+        if found[2] and asked.option != "nodes":
+            raise Unsayable(asked, "is asked for one number of them")
         if asked.option != "ntasks-per-node" and int(found[2] or found[1]) > largest:
             raise Unsayable(asked, "would give the job more than it asks for")
+        whole = self.unit > 1 or submission.shape.exclusive
+        if self.system == "simulated" and (not whole or asked.option == "gpus-per-node"):
+            return ()  # where what is in them is shared, it tells no nodes apart
         word = f"--{asked.option}={asked.value}"
         if self.system == "openpbs":
             self._chunks(asked, submission, tasks)

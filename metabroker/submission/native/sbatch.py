@@ -32,6 +32,9 @@ GIVES_MORE = frozenset((
 # Of these only one value each: one node, and features without a number of nodes.
 _ONE_NODE = frozenset({"--nodelist", "-w"})
 _FEATURES = frozenset({"--constraint", "--prefer", "-C"})
+# --extra is an option of its own; a Slurm that does not have it reads it as --extra-node-info, and
+# only what that can have as its value would give more there.
+_SOCKETS = re.compile(r"[0-9*:\-\skKmM]*")
 _NODE = re.compile(r"[A-Za-z0-9_.-]+")
 # Options that need no value. Any other without a value would take the next word for it.
 _ALONE = frozenset((
@@ -70,6 +73,8 @@ def _gives_more(word: str) -> str | None:
     name, _given, value = word.partition("=")
     if not word.startswith("--"):
         name, value = word[:2], word[2:]
+    if name == "--extra" and _SOCKETS.fullmatch(value) is None:
+        return None
     if _is(name, GIVES_MORE):
         return f"{word!r} would change the number of processors of the job: leave it out"
     if _is(name, _ONE_NODE) and _NODE.fullmatch(value) is None:

@@ -52,6 +52,9 @@ def words(cluster: ClusterWords, **asked: str | None) -> tuple[str, ...]:
         ({"comment": "two words", "mail_type": "END"}, ("--comment=two words", "--mail-type=END")),
         ({"nice": None, "licenses": "a:2"}, ("--nice", "--licenses=a:2")),
         ({"signal": "USR1@60"}, ("--signal=USR1@60",)),
+        ({"priority": "TOP"}, ("--priority=TOP",)),
+        ({"priority": "top"}, ("--priority=top",)),
+        ({"priority": "4294967293"}, ("--priority=4294967293",)),
         ({"nodes": "2", "ntasks_per_node": "4"}, ("--nodes=2", "--ntasks-per-node=4")),
         ({"nodes": "2-8"}, ("--nodes=2-8",)),
         ({"gpus_per_node": "2"}, ("--gpus-per-node=2",)),
@@ -79,6 +82,11 @@ def test_in_slurms_words(asked: dict[str, str | None], expected: tuple[str, ...]
         ({"nodes": "0"}, "no such number"),
         ({"ntasks_per_node": "x"}, "no such number"),
         ({"gpus_per_node": "5"}, "more than it asks for"),
+        ({"priority": "x"}, "knows no such priority"),
+        ({"priority": "-5"}, "knows no such priority"),
+        ({"priority": "4294967294"}, "knows no such priority"),
+        ({"priority": "12345678901"}, "knows no such priority"),
+        ({"priority": None}, "knows no such priority"),
         ({"resource": "software=x"}, "cannot be asked for it"),
         ({"umask": "022"}, "cannot be asked for it"),
     ],
@@ -97,8 +105,10 @@ def test_in_the_words_of_pbs() -> None:
     assert words(PBS, comment="x", qos="high", resource="software=x") == ("-lsoftware=x",)
     assert words(PBS, nodes="2", ntasks_per_node="4") == ("--nodes=2", "--ntasks-per-node=4")
     assert words(PBS, signal="SIGUSR2@90") == ("--signal=USR2@90",)
+    assert words(PBS, priority="-100") == ("-p-100",)
     assert words(PBS, signal="B:USR1") == ("--signal=B:USR1",)
     for asked in ({"licenses": "a"}, {"account": "a"}, {"signal": "KILL"},
+                  {"priority": "TOP"}, {"priority": "1024"},
                   {"resource": "walltime=9"}):  # fmt: skip
         with pytest.raises(Unsayable):
             words(PBS, **asked)
@@ -134,6 +144,20 @@ def test_a_simulated_cluster_knows_names_and_has_no_nodes() -> None:
     assert words(simulated, qos="high", nodes="2", comment="x") == ()
     with pytest.raises(Unsayable):
         words(simulated, mail_type="END")
+
+
+@pytest.mark.parametrize("cluster", [SLURM, PBS, ClusterWords("simulated")])
+@pytest.mark.parametrize(
+    "asked",
+    [{"nodes": "x"}, {"nodes": "0"}, {"nodes": "9"}, {"nodes": "4-2"}, {"nodes": None},
+     {"ntasks_per_node": "x"}, {"ntasks_per_node": "2-4"}, {"gpus_per_node": "x"},
+     {"gpus_per_node": "5"}, {"gpus_per_node": "1-2"}],
+)  # fmt: skip
+def test_numbers_of_nodes_are_checked_by_clusters_of_every_kind(
+    cluster: ClusterWords, asked: dict[str, str | None]
+) -> None:
+    with pytest.raises(Unsayable):
+        words(cluster, **asked)
 
 
 def test_tasks_are_laid_out_in_jobs_of_one_component_alone() -> None:

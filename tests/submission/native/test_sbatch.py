@@ -49,6 +49,7 @@ def read(words: list[str]) -> tuple[set[str], list[str]]:
         ["--gres=gpu:2", "--comment=$(reboot); `x` 'quotes' \"too\""],
         ["--time-min=5", "--wait-all-nodes=1"],
         ["--no-kill", "--nice"],
+        ["--extra=a", '--extra={"power": 3}'],
     ],
 )
 def test_what_may_be_given(words: list[str]) -> None:
@@ -66,6 +67,9 @@ def test_what_may_be_given(words: list[str]) -> None:
             "--node=2",
             "--nod=2",
             "--ntasks-per-n=4",
+            "--extra=2",
+            "--extra=1-2:*:1k",
+            "--extra-n=a",
         ),
         *("-wa,b", "-wnode[1-4]", "--nodelist=a,b", "--nodelis=a,b", "--nodelist=/etc/hosts"),
         *("-Cgpu*4", "--constraint=gpu*4&ib", "--prefer=a*2"),

@@ -32,6 +32,7 @@ from metabroker.submission.native.sbatch import check_native
 
 from . import cleaning, moving, operations
 from .answers import confusing
+from .cleaning import Ending
 from .commands import SlurmIdentity
 from .examine import examine
 from .parsing import NodeLine, WaitingLine
@@ -66,6 +67,7 @@ class SlurmCluster(GatedCluster):
         self._there = -math.inf  # the controller's time at the last look
         self._system = ""  # which cluster it is, as far as that was told
         self._queue: QueueWatch[WaitingLine] = QueueWatch(options.queue_every)
+        self._late: dict[str, frozenset[str]] = {}  # by token: see `Ending`
         self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
         self._cores = SystemCores(options.cores_every)
@@ -162,7 +164,27 @@ class SlurmCluster(GatedCluster):
         stray = self._verified.stray(request.token) if self._verified and not who.acting else None
         if stray is not None:
             who = replace(who, user=stray, acting=True)
-        return (yield from self._cleaned(request, partial(_ending, who)))
+        return (yield from self._cleaned(request, partial(self._ending, who)))
+
+    def _ending(self, who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
+        """Clean up; how the job ended."""
+        seen = Ending(request.recorded, self._late.get(request.token, frozenset()))
+        try:
+            last = yield from cleaning.clean(
+                who,
+                request.token,
+                reservation=request.reservation,
+                native=request.native,
+                writer=request.writer,
+                seen=seen,
+            )
+        finally:
+            if seen.late:  # also if the answer is lost
+                self._late[request.token] = seen.late
+        self._late.pop(request.token, None)
+        return (
+            NativeEnd(None, None) if last is None else NativeEnd(seen.cause(last), last.start_time)
+        )
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float
@@ -177,14 +199,3 @@ class SlurmCluster(GatedCluster):
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for sbatch."""
         return check_native(options) or confusing(options)
-
-
-def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
-    last = yield from cleaning.clean(
-        who,
-        request.token,
-        reservation=request.reservation,
-        native=request.native,
-        writer=request.writer,
-    )
-    return NativeEnd(None, None) if last is None else NativeEnd(last.cause, last.start_time)

@@ -32,10 +32,12 @@ of the end a moment after the record of it was written."""
 @dataclass(slots=True)
 class Ending:
     """What was seen of a token while it was cleaned away. `recorded`: its script had ended before,
-    by its record; `late`: the ids of the jobs that its cluster has called running all the same,
-    just before they were cancelled for that."""
+    by its record; `cancelled`: its jobs were told to end for that; `late`: the ids of those that
+    its cluster has called running just before, although their script had ended."""
 
     recorded: bool = False
+    cancelled: bool = False
+    last: NativeJob | None = None
     late: frozenset[str] = frozenset()
 
     def cause(self, last: NativeJob) -> Cause | None:
@@ -43,6 +45,15 @@ class Ending:
         ended by itself, and nobody else had cancelled the job."""
         ours = last.word == "CANCELLED" and last.native_id in self.late
         return None if ours else last.cause
+
+    def words(self, cause: Cause | None) -> str:
+        """Why it ended, where neither the broker has ended it nor its script."""
+        last = self.last
+        if cause is None or last is None or last.cause in (None, Cause.EXIT):
+            return ""
+        if self.cancelled and last.word == "CANCELLED":
+            return ""
+        return f"{last.word}: {last.reason}" if last.reason else last.word
 
 
 def clean(
@@ -79,6 +90,7 @@ def clean(
         return liveliest_first([*jobs, *renamed])
 
     def cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
+        ending.cancelled = True
         if ending.recorded:
             ending.late |= {job.native_id for job in jobs if job.word == "RUNNING"}
         yield from _cancel(commands.cancel(who, token))

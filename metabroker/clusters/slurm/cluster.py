@@ -26,6 +26,7 @@ from metabroker.clusters.port import (
     ComponentRequest,
     NativeSubmission,
     ReserveRequest,
+    UnknownOutcome,
 )
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.sbatch import check_native
@@ -67,7 +68,7 @@ class SlurmCluster(GatedCluster):
         self._there = -math.inf  # the controller's time at the last look
         self._system = ""  # which cluster it is, as far as that was told
         self._queue: QueueWatch[WaitingLine] = QueueWatch(options.queue_every)
-        self._late: dict[str, frozenset[str]] = {}  # by token: see `Ending`
+        self._endings: dict[str, Ending] = {}  # by token, of those that were told to end
         self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
         self._cores = SystemCores(options.cores_every)
@@ -164,27 +165,15 @@ class SlurmCluster(GatedCluster):
         stray = self._verified.stray(request.token) if self._verified and not who.acting else None
         if stray is not None:
             who = replace(who, user=stray, acting=True)
-        return (yield from self._cleaned(request, partial(self._ending, who)))
-
-    def _ending(self, who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
-        """Clean up; how the job ended."""
-        seen = Ending(request.recorded, self._late.get(request.token, frozenset()))
+        seen = self._endings.get(request.token) or Ending()
         try:
-            last = yield from cleaning.clean(
-                who,
-                request.token,
-                reservation=request.reservation,
-                native=request.native,
-                writer=request.writer,
-                seen=seen,
-            )
-        finally:
-            if seen.late:  # also if the answer is lost
-                self._late[request.token] = seen.late
-        self._late.pop(request.token, None)
-        return (
-            NativeEnd(None, None) if last is None else NativeEnd(seen.cause(last), last.start_time)
-        )
+            left = yield from self._cleaned(request, lambda asked: _ending(who, asked, seen))
+        except UnknownOutcome:
+            if seen.cancelled:  # also if the answer is lost
+                self._endings[request.token] = seen
+            raise
+        self._endings.pop(request.token, None)
+        return replace(left, detail=seen.words(left.cause))
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float
@@ -199,3 +188,17 @@ class SlurmCluster(GatedCluster):
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for sbatch."""
         return check_native(options) or confusing(options)
+
+
+def _ending(who: SlurmIdentity, request: CleanRequest, seen: Ending) -> Operation[NativeEnd]:
+    """Clean up; how the job ended."""
+    seen.recorded = request.recorded
+    seen.last = last = yield from cleaning.clean(
+        who,
+        request.token,
+        reservation=request.reservation,
+        native=request.native,
+        writer=request.writer,
+        seen=seen,
+    )
+    return NativeEnd(None, None) if last is None else NativeEnd(seen.cause(last), last.start_time)

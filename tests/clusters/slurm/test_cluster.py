@@ -201,6 +201,28 @@ def test_a_job_that_is_cancelled_since_its_script_has_ended_was_not_killed(tmp_p
     assert drive(it.clean(wanted), [said(job("CANCELLED"))], Told()).cause is None
 
 
+@pytest.mark.parametrize(
+    ("state", "said_why"),
+    [("OUT_OF_MEMORY", "OUT_OF_MEMORY: OutOfMemory"), ("CANCELLED", "CANCELLED"), ("FAILED", "")],
+)
+def test_why_it_was_killed_is_told_by_its_cluster(
+    tmp_path: Path, state: str, said_why: str
+) -> None:
+    line = job(state).replace("None", "OutOfMemory" if state == "OUT_OF_MEMORY" else "None")
+    left = drive(cluster().clean(ended(tmp_path, "137 signalled\n")), [said(line)], Told())
+    assert (left.cause, left.detail) == (Cause.KILLED, said_why)
+
+
+def test_of_one_that_the_broker_has_ended_its_cluster_tells_nothing_more(tmp_path: Path) -> None:
+    """Also if that is seen by a later try only."""
+    wanted, it = ended(tmp_path, "0\n"), cluster()
+    (Path(wanted.gate or "") / "ended").unlink()
+    with pytest.raises(UnknownOutcome):
+        drive(it.clean(wanted), [said(job("RUNNING")), CommandLost("no answer")], Told())
+    left = drive(it.clean(wanted), [said(job("CANCELLED"))], Told())
+    assert (left.cause, left.detail) == (Cause.KILLED, "")
+
+
 @pytest.mark.parametrize("seen", ["COMPLETING", "CANCELLED"])
 def test_a_job_that_somebody_else_has_cancelled_before_was_killed(
     tmp_path: Path, seen: str

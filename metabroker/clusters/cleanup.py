@@ -20,11 +20,13 @@ Delete = Callable[[], Operation[bool]]
 
 
 def clean(
-    token: str, find: Find, cancel: Cancel, delete: Delete | None
+    token: str, find: Find, cancel: Cancel, delete: Delete | None, spare: int = 0
 ) -> Operation[NativeJob | None]:
     """Cancel the token's jobs, wait until they have ended, and only then delete its reservation
     (`delete`: whether that is gone; None: there is none). That is the quickest order everywhere:
     a reservation with jobs in it is refused, or is slow to go.
+
+    `spare`: how many looks at its jobs they are left alone for, since they end by themselves.
 
     A job that was seen before its end is looked for by its id, too: its script may rename it.
     Answers its job as it was seen last, the liveliest if there are several.
@@ -42,6 +44,8 @@ def clean(
         if all(job.state is NativeState.ENDED for job in jobs):
             if delete is None or (yield from delete()):
                 return last
+        elif spare > 0 and not asked:
+            spare -= 1
         elif not asked:
             asked = True
             yield from cancel(jobs)

@@ -22,8 +22,8 @@ gate=${METABROKER_PEERS_FILE:-}
 gate=${gate%/*}
 if [ ! -d "$gate" ]; then die 2 "this is no component of a metabroker job, or it has ended"; fi
 all=${METABROKER_COMPONENTS:-1} own=${METABROKER_COMPONENT:-0}
-tmp=$gate/.out-$(uname -n)-$$
-trap 'rm -f "$tmp"' EXIT
+tmp=
+trap 'if [ -n "$tmp" ]; then rm -f "$tmp"; fi' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -51,6 +51,11 @@ put() {
         die 1 "the value has more than $most bytes: write it into a file, and send that otherwise"
     fi
     while :; do
+        # A new file each time: the last one is a version already where `ln` has done what it says it
+        # has not, as NFS may. And a name that nobody else has: in containers numbers of processes
+        # are alike.
+        if [ -n "$tmp" ]; then rm -f "$tmp"; fi
+        tmp=$(mktemp "$gate/.out-XXXXXX") || die 1 "there is no space for it"
         newest
         old=/dev/null
         if [ "$version" -gt 0 ]; then old=$gate/out.$version; fi

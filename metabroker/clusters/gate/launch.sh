@@ -168,8 +168,8 @@ agent_slots() {
 # A command whose lines bear the rank's number; its exit code.
 labelled() {
     { { { "$@" 2>&1 >&3 3>&- 4>&-; echo $? >&4; } | sed -u "s/^/[$METABROKER_RANK] /" >&2; } 3>&1 |
-        sed -u "s/^/[$METABROKER_RANK] /" >&5; } 4>"$work/code.$METABROKER_RANK" 5>&1
-    read -r code < "$work/code.$METABROKER_RANK"
+        sed -u "s/^/[$METABROKER_RANK] /" >&5; } 4>"$work/$METABROKER_LAUNCH.code.$METABROKER_RANK" 5>&1
+    read -r code < "$work/$METABROKER_LAUNCH.code.$METABROKER_RANK"
     exit "${code:-1}"
 }
 
@@ -372,6 +372,7 @@ finish() {
     kill $main $step $getter 2>/dev/null
     for pid in $main $step $getter; do wait "$pid" 2>/dev/null; done
     rm -f "$work/$launch".*
+    : > "$work/$launch/over"
 }
 
 # The leading part: what it prints passes through, its exit code is that of all.
@@ -508,6 +509,32 @@ of_ranks() {
     done
 }
 
+# When process $1 was started, by the node's own clock; nothing: it has ended.
+since() { sed -n -e 's/.*) //' -e '/^Z/!p' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
+
+# Whether that launch still runs. One that was killed has not said that it is over.
+runs() {
+    if [ -e "$work/$1/over" ]; then return 1; fi
+    read -r host pid began 2>/dev/null < "$work/$1/who" || return 0 # it has just begun
+    [ "$host" != "$(uname -n)" ] || [ "$(since "$pid")" = "$began" ]
+}
+
+# A launch that component 0 leads has the same number in all components: the next after the last of
+# these. So they go one after the other. Others are this component's alone, and may run side by side.
+number_it() {
+    before='' launch=1
+    case $joined.$kind in *.slots | *.torchrun | ?*.*) before=s launch=s1 ;; esac
+    until mkdir "$work/$launch" 2>/dev/null; do
+        if [ ! -d "$work/$launch" ]; then die "cannot write to the job's folder"; fi
+        if [ -z "$before" ] && [ ! -d "$work/$((launch + 1))" ] && runs "$launch"; then
+            die "another one runs already: those --with mpich, openmpi, dask and ray go one after \
+the other" 2
+        fi
+        launch=$before$((${launch#s} + 1))
+    done
+    echo "$(uname -n) $$ $(since $$)" > "$work/$launch/who" || exit 1
+}
+
 plan() {
     {
         echo "kind=$kind label=$label"
@@ -547,10 +574,10 @@ case $seconds in '' | *[!0-9]*) die "--timeout $seconds is no number of seconds"
 if [ $# -eq 0 ]; then wrong; fi
 
 mkdir -p "$work" || exit 1
-launch=$(($(cat "$work/count" 2>/dev/null || echo 0) + 1))
-echo "$launch" > "$work/count"
+number_it
 table > "$work/$launch.nodes"
-awk '{ print $6 " slots=" $5 }' "$work/$launch.nodes" > "$work/hosts"
+awk '{ print $6 " slots=" $5 }' "$work/$launch.nodes" > "$work/$launch.hostfile"
+mv "$work/$launch.hostfile" "$work/hosts" # whole, for programs of other launches that read it now
 METABROKER_HOSTFILE=$work/hosts
 export METABROKER_HOSTFILE
 main= step= getter= reader= helper= theirs=

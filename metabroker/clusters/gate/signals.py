@@ -12,6 +12,17 @@ from collections.abc import Sequence
 _SIGNAL = re.compile(r"--signal=(?:R?(B?)R?:)?([A-Z0-9]{1,9})(?:@([0-9]{1,5}))?")
 _BEFORE = 60  # seconds, where it is not said
 _WAITS = ")\nmb__status=$?\n"
+_RUNS = """    exec "$mb__gate/script" "$@"
+"""
+# A shell without job control has what it starts in the background ignore INT and QUIT, and some
+# shells (dash) cannot undo that. (A path with a `=` in it were no command to `env`.)
+_HEEDING = """    if env --default-signal=INT,QUIT true 2>/dev/null; then
+        exec env --default-signal=INT,QUIT sh -c 'exec "$0" "$@"' "$mb__gate/script" "$@"
+    elif perl -e 1 2>/dev/null; then
+        exec perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec { $ARGV[0] } @ARGV;
+            warn "$ARGV[0]: $!\\n"; exit 127' "$mb__gate/script" "$@"
+    fi
+"""
 # A wait that the signal has ended is begun anew.
 _FORWARDS = """) &
 mb__script=$!
@@ -55,6 +66,7 @@ def forwarded(native: Sequence[str], tail: str) -> str:
     found = _last(native)
     if found is None or not found[1]:
         return tail
+    tail = tail.replace(_RUNS, _HEEDING + _RUNS, 1)
     return tail.replace(_WAITS, _FORWARDS.replace("SIGNAL", found[2].removeprefix("SIG")), 1)
 
 

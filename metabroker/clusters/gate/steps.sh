@@ -24,6 +24,19 @@ if [ "$name" != srun ]; then
     die "this cluster has no Slurm, and metabroker's front ends are not in the PATH"
 fi
 
+# A shell without job control has what it starts in the background ignore INT and QUIT, and some
+# shells (dash) cannot undo that: this becomes a command that does not. (A path with a `=` in it were
+# no command to `env`.)
+heeding() {
+    if env --default-signal=INT,QUIT true 2>/dev/null; then
+        exec env --default-signal=INT,QUIT sh -c 'exec "$0" "$@"' "$@"
+    elif perl -e 1 2>/dev/null; then
+        exec perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec { $ARGV[0] } @ARGV;
+            warn "$ARGV[0]: $!\n"; exit 127' "$@"
+    fi
+    exec "$@"
+}
+
 # --- a node ---------------------------------------------------------------------------------------
 
 # The file that a pattern of sbatch's means for a task.
@@ -64,7 +77,7 @@ task() {
     err=$(place_of "$error")
     if [ -n "$err" ]; then exec 2>> "$err" || exit 1; elif [ -n "$out" ]; then exec 2>&1; fi
     if [ -n "$label" ]; then exec > "$steps/$step/out.$rank" 2> "$steps/$step/err.$rank"; fi
-    exec "$@"
+    heeding "$@"
 }
 
 # Two readers put a task's number in front of its lines. What it has left behind may keep them.
@@ -301,7 +314,7 @@ if [ -x "$tmrsh" ]; then (umask 077; export -p > "$steps/$step/environment"); fi
 for node in $(awk '!seen[$3]++ { print $3 }' "$steps/$step/plan"); do
     host=$(host_of "$node")
     if [ "$host" = "$here" ]; then
-        "$0" --agent "$step" "$node" <&3 3<&- &
+        (heeding "$0" --agent "$step" "$node") <&3 3<&- &
         pids="$pids $!"
         continue
     fi

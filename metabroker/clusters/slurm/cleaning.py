@@ -7,9 +7,11 @@ name now, by its id.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from metabroker.broker.observation import NativeJob, NativeState
+from metabroker.broker.states import Cause
 from metabroker.broker.tokens import NativeId
 from metabroker.clusters import cleanup
 from metabroker.clusters.duplicates import liveliest_first
@@ -22,6 +24,37 @@ from . import commands, operations
 from .answers import failure
 from .commands import SlurmIdentity
 
+_SPARED = 5
+"""Looks at a job whose script has ended, before it is cancelled: 1.1 s in all. Its controller hears
+of the end a moment after the record of it was written."""
+
+
+@dataclass(slots=True)
+class Ending:
+    """What was seen of a token while it was cleaned away. `recorded`: its script had ended before,
+    by its record; `cancelled`: its jobs were told to end for that; `late`: the ids of those that
+    its cluster has called running just before, although their script had ended."""
+
+    recorded: bool = False
+    cancelled: bool = False
+    last: NativeJob | None = None
+    late: frozenset[str] = frozenset()
+
+    def cause(self, last: NativeJob) -> Cause | None:
+        """Why the job ended, by its cluster's word, unless that is our own doing: its script had
+        ended by itself, and nobody else had cancelled the job."""
+        ours = last.word == "CANCELLED" and last.native_id in self.late
+        return None if ours else last.cause
+
+    def words(self, cause: Cause | None) -> str:
+        """Why it ended, where neither the broker has ended it nor its script."""
+        last = self.last
+        if cause is None or last is None or last.cause in (None, Cause.EXIT):
+            return ""
+        if self.cancelled and last.word == "CANCELLED":
+            return ""
+        return f"{last.word}: {last.reason}" if last.reason else last.word
+
 
 def clean(
     who: SlurmIdentity,
@@ -30,13 +63,15 @@ def clean(
     reservation: bool,
     native: NativeId | None = None,
     writer: Writer | None = None,
+    seen: Ending | None = None,
 ) -> Operation[NativeJob | None]:
     """Leave nothing of the token, also if its job `native`, or the `writer` of its record, was
-    renamed; answers its job as it was seen last.
+    renamed; answers its job as it was seen last. `seen` is filled in.
 
     Raises:
         UnknownOutcome: not yet.
     """
+    ending = seen or Ending()
     renamed: list[NativeJob] = []
     told: set[str] = set()  # ids that were cancelled as such
 
@@ -54,7 +89,10 @@ def clean(
             yield from cancel_renamed()
         return liveliest_first([*jobs, *renamed])
 
-    def cancel(_jobs: object) -> Operation[None]:
+    def cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
+        ending.cancelled = True
+        if ending.recorded:
+            ending.late |= {job.native_id for job in jobs if job.word == "RUNNING"}
         yield from _cancel(commands.cancel(who, token))
         yield from cancel_renamed()
 
@@ -65,7 +103,8 @@ def clean(
                 yield from _cancel(commands.cancel_job(who, job.native_id))
 
     delete = partial(operations.delete_reservation, token) if reservation else None
-    return (yield from cleanup.clean(token, looking, cancel, delete))
+    spare = _SPARED if ending.recorded else 0
+    return (yield from cleanup.clean(token, looking, cancel, delete, spare))
 
 
 def _cancel(asked: Command) -> Operation[None]:

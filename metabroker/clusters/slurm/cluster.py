@@ -26,12 +26,14 @@ from metabroker.clusters.port import (
     ComponentRequest,
     NativeSubmission,
     ReserveRequest,
+    UnknownOutcome,
 )
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.sbatch import check_native
 
 from . import cleaning, moving, operations
 from .answers import confusing
+from .cleaning import Ending
 from .commands import SlurmIdentity
 from .examine import examine
 from .parsing import NodeLine, WaitingLine
@@ -66,6 +68,7 @@ class SlurmCluster(GatedCluster):
         self._there = -math.inf  # the controller's time at the last look
         self._system = ""  # which cluster it is, as far as that was told
         self._queue: QueueWatch[WaitingLine] = QueueWatch(options.queue_every)
+        self._endings: dict[str, Ending] = {}  # by token, of those that were told to end
         self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
         self._cores = SystemCores(options.cores_every)
@@ -162,7 +165,15 @@ class SlurmCluster(GatedCluster):
         stray = self._verified.stray(request.token) if self._verified and not who.acting else None
         if stray is not None:
             who = replace(who, user=stray, acting=True)
-        return (yield from self._cleaned(request, partial(_ending, who)))
+        seen = self._endings.get(request.token) or Ending()
+        try:
+            left = yield from self._cleaned(request, lambda asked: _ending(who, asked, seen))
+        except UnknownOutcome:
+            if seen.cancelled:  # also if the answer is lost
+                self._endings[request.token] = seen
+            raise
+        self._endings.pop(request.token, None)
+        return replace(left, detail=seen.words(left.cause))
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float
@@ -179,12 +190,15 @@ class SlurmCluster(GatedCluster):
         return check_native(options) or confusing(options)
 
 
-def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
-    last = yield from cleaning.clean(
+def _ending(who: SlurmIdentity, request: CleanRequest, seen: Ending) -> Operation[NativeEnd]:
+    """Clean up; how the job ended."""
+    seen.recorded = request.recorded
+    seen.last = last = yield from cleaning.clean(
         who,
         request.token,
         reservation=request.reservation,
         native=request.native,
         writer=request.writer,
+        seen=seen,
     )
-    return NativeEnd(None, None) if last is None else NativeEnd(last.cause, last.start_time)
+    return NativeEnd(None, None) if last is None else NativeEnd(seen.cause(last), last.start_time)

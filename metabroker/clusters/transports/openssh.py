@@ -11,6 +11,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import tempfile
 import threading
@@ -106,7 +107,7 @@ class Master:
         """
         seconds = self._reach.connect_timeout + 5
         with turn(self._making, seconds, f"{self._reach.target}: not yet connected"):
-            if self._folder is None or not self._socket.exists():
+            if not self._is_usable() or not self._socket.exists():
                 self._connect()
         return [
             *(self._program, "-T", "-S", str(self._socket), "-o", "ControlMaster=no"),
@@ -148,10 +149,23 @@ class Master:
         assert self._folder is not None
         return self._folder / "c"
 
+    def _is_usable(self) -> bool:
+        """Whether there is the folder, and nobody else may enter it. What cleans up /tmp may have
+        removed it, and somebody else may have made another one of its name since."""
+        if self._folder is None:
+            return False
+        try:
+            found = self._folder.lstat()
+        except OSError:
+            return False
+        private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o77
+        return private and found.st_uid == os.geteuid()
+
     def _connect(self) -> None:
         self._pacing.wait()
-        if self._folder is None:
+        if not self._is_usable():
             self._folder = _private_folder()
+        assert self._folder is not None
         log = self._folder / "log"
         log.unlink(missing_ok=True)
         limit = self._reach.connect_timeout * (len(self._reach.jump) + 1) + 2

@@ -26,8 +26,10 @@ _IDLE = 60.0  # seconds after which an unused server of an account is ended
 _REST = 30.0  # seconds for which one that does not answer is left alone
 _MOST_ACCOUNTS = 4096
 # What sudo says where it has run nothing. It exits with 1 then, as many commands do.
-_SUDO = ("sudo: ", "Sorry, user ")
-_NO_RULE = ("may not run sudo", "is not allowed to", "is not in the sudoers file")
+_SUDO = "sudo: "
+_NO_RULE = ("Sorry, user ", "may not run sudo", "is not allowed to", "is not in the sudoers file")
+# What it says, and runs the command all the same.
+_WARNINGS = ("unable to resolve host", "setrlimit(", "unable to send audit message")
 
 
 class Speaking(Transport, Protocol):
@@ -202,13 +204,17 @@ class RunAsTransport:
 
 
 def refusal(stderr: str) -> str | None:
-    """Why sudo has run nothing, by what it says; None: it has run the command."""
-    for line in stderr.splitlines():
-        if line.startswith(_SUDO) or any(word in line for word in _NO_RULE):
-            return line.strip()
-        if line.strip():
+    """Why sudo has run nothing, by what it says; None: it has run the command, which says so
+    itself, or sudo has but warned."""
+    said = None
+    for line in filter(None, map(str.strip, stderr.splitlines())):
+        if any(word in line for word in _NO_RULE):
+            return line
+        if not line.startswith(_SUDO):
             return None
-    return None
+        if said is None and not any(word in line for word in _WARNINGS):
+            said = line
+    return said
 
 
 def _explained(account: str, program: str, said: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +14,14 @@ import pytest
 import metabroker.clusters.gate as package
 from metabroker.clusters.gate.outbox import Malformed, checked, newest
 
-from .running import SHELLS
+from .running import SHELLS, with_tool
 
 TOOL = Path(package.__file__).parent / "exchange.sh"
+NAMESPACE = ("unshare", "--pid", "--fork")
+try:
+    NAMESPACES = subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode == 0
+except OSError:
+    NAMESPACES = False
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 
@@ -26,7 +32,11 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     gate.mkdir()
 
     def run(
-        *words: str, value: bytes = b"", component: int = 0, path: str = os.environ["PATH"]
+        *words: str,
+        value: bytes = b"",
+        component: int = 0,
+        path: str = os.environ["PATH"],
+        alone: bool = False,
     ) -> subprocess.CompletedProcess[bytes]:
         env = {
             "PATH": path,
@@ -35,7 +45,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
             "METABROKER_COMPONENTS": "3",
             "METABROKER_JOB_ID": "12",
         }
-        argv = [*request.param, str(TOOL), *words]
+        argv = [*(NAMESPACE if alone else ()), *request.param, str(TOOL), *words]
         return subprocess.run(argv, input=value, env=env, capture_output=True, timeout=60)
 
     return run
@@ -73,6 +83,33 @@ def test_a_key_that_is_put_again_has_the_new_value(run: Run) -> None:
         run("put", "other", value=b"as it was\n")
     assert run("get", "0", "k").stdout == b"three\n"
     assert run("get", "0", "other").stdout == b"as it was\n"
+
+
+def test_what_was_put_before_stays_where_ln_says_wrongly_that_it_has_failed(
+    run: Run, tmp_path: Path
+) -> None:
+    """NFS asks for a link again whose answer was lost, and is told that it is there."""
+    run("put", "first", value=b"one\n")
+    ln = shutil.which("ln")
+    script = f'{ln} "$@" || exit\nmkdir "{tmp_path}/lost" 2>/dev/null && exit 1\nexit 0\n'
+    path = with_tool(tmp_path, "ln", script)
+    assert run("put", "second", value=b"two\n", path=path).returncode == 0
+    assert (tmp_path / "lost").exists()
+    assert run("get", "0", "first", "--timeout", "0").stdout == b"one\n"
+    assert run("get", "0", "second", "--timeout", "0").stdout == b"two\n"
+    assert not list((tmp_path / "a gate").glob(".out*"))
+
+
+@pytest.mark.skipif(not NAMESPACES, reason="no PID namespaces can be made")
+def test_of_some_whose_processes_have_the_same_numbers_none_is_lost(run: Run) -> None:
+    """As those of ranks in containers."""
+    with ThreadPoolExecutor(8) as pool:
+        done = list(
+            pool.map(lambda n: run("put", f"k{n}", value=b"%d\n" % n, alone=True), range(8))
+        )
+    assert [each.returncode for each in done] == [0] * 8
+    got = [run("get", "0", f"k{n}", "--timeout", "0").stdout for n in range(8)]
+    assert got == [b"%d\n" % n for n in range(8)]
 
 
 def test_of_many_who_put_at_once_none_is_lost(run: Run) -> None:

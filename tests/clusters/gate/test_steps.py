@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from metabroker.submission.shape import Shape
 
 from .making import gates, order
-from .running import Running, Wrappers
+from .running import Running, Wrappers, with_tool
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def elsewhere(wrappers: Wrappers) -> Wrappers:
     return wrappers
 
 
-def start(wrappers: Wrappers, folder: Path, script: str, *native: str) -> Running:
+def start(wrappers: Wrappers, folder: Path, script: str, *native: str, **env: str) -> Running:
     """A job of four tasks of four processors, for ten minutes, on one node of PBS."""
     nodes = folder / "nodes"
     nodes.write_text(f"{os.uname().nodename}\n" * 4)
@@ -37,7 +38,8 @@ def start(wrappers: Wrappers, folder: Path, script: str, *native: str) -> Runnin
     )
     it = replace(it, peers=it.peers[:1])
     gates().prepare(it)
-    return wrappers.start(it, PBS_NODEFILE=str(nodes), PBS_JOBID="5.pbs", USER="me")
+    env = {"PBS_NODEFILE": str(nodes), "PBS_JOBID": "5.pbs", "USER": "me", **env}
+    return wrappers.start(it, **env)
 
 
 def lines(wrappers: Wrappers, folder: Path, script: str, *, code: int = 0) -> list[str]:
@@ -148,14 +150,15 @@ def test_other_commands_are_not_the_ones_of_another_cluster(
     assert b"squeue: error: this cluster has no Slurm" in err
 
 
-def test_a_signal_reaches_the_tasks(elsewhere: Wrappers, tmp_path: Path) -> None:
-    body = "trap 'echo heard; exit 4' USR2; : > up.$SLURM_PROCID; while :; do sleep 0.1; done"
+@pytest.mark.parametrize("name", ["USR2", "INT"])
+def test_a_signal_reaches_the_tasks(elsewhere: Wrappers, tmp_path: Path, name: str) -> None:
+    body = f"trap 'echo heard; exit 4' {name}; : > up.$SLURM_PROCID; while :; do sleep 0.1; done"
     running = start(elsewhere, tmp_path, f"srun -n 2 sh -c {shlex.quote(body)}")
     running.gate = tmp_path
     running.until("up.0")
     running.until("up.1")
     (pid,) = Path(tmp_path).glob(".metabroker-*/steps/0/pid")
-    os.kill(int(pid.read_text()), signal.SIGUSR2)
+    os.kill(int(pid.read_text()), signal.Signals[f"SIG{name}"])
     code, out, _err = running.end()
     assert (code, out) == (4, b"heard\nheard\n")
 
@@ -171,8 +174,20 @@ def test_one_is_sent_to_the_tasks_before_the_time_is_over(
     assert (code, out) == (0, b"heard\nheard\n4\n")
 
 
-def test_or_to_the_script_alone(elsewhere: Wrappers, tmp_path: Path) -> None:
-    code, out, _err = start(elsewhere, tmp_path, WAITS, "--signal=B:USR2@598").end()
+@pytest.mark.parametrize("name", ["USR2", "INT", "QUIT"])
+def test_or_to_the_script_alone(elsewhere: Wrappers, tmp_path: Path, name: str) -> None:
+    """Some shells have what they start in the background ignore INT and QUIT, for good."""
+    script = WAITS.replace("USR2", name)
+    code, out, _err = start(elsewhere, tmp_path, script, f"--signal=B:{name}@598").end()
+    assert (code, out) == (4, b"heard\n")
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not here")
+def test_also_where_env_is_an_old_one(elsewhere: Wrappers, tmp_path: Path) -> None:
+    path = with_tool(tmp_path, "env", "exit 125\n")
+    script = WAITS.replace("USR2", "INT")
+    running = start(elsewhere, tmp_path, script, "--signal=B:INT@598", PATH=path)
+    code, out, _err = running.end()
     assert (code, out) == (4, b"heard\n")
 
 

@@ -202,3 +202,10 @@ def test_a_job_that_its_script_has_given_the_token_of_another_is_cancelled_all_t
 
 def test_a_record_names_no_job_that_is_not_a_number() -> None:
     assert clean_renamed(said(), writer=Writer("7_[1-9]", 0.0, 1.0)) == [FIND]
+
+
+def test_one_whose_script_has_ended_is_waited_for_and_then_its_reservation_is_deleted() -> None:
+    told, seen = Told(), cleaning.Ending(recorded=True)
+    answers = [said(job("RUNNING")), said(job("COMPLETED")), IN_USE, said(), said()]
+    drive(cleaning.clean(WHO, TOKEN, reservation=True, seen=seen), answers, told)
+    assert told.lines == [FIND, FIND, DELETE, FIND, DELETE] and not seen.late

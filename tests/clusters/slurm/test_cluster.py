@@ -20,6 +20,7 @@ from . import recorded
 from .drive import TOKEN, Answer, Told, drive, job, said
 
 OPTIONS = SlurmOptions("root", name="delft", instance="abcdef01", partition="batch")
+DONE = said(job("COMPLETED"))
 NO_RESERVATIONS = said("No reservations in the system\n")
 
 
@@ -165,3 +166,70 @@ def test_a_script_that_has_started_is_not_fenced(tmp_path: Path) -> None:
     assert (left.started, left.exit_code, left.cause) == (True, 3, None)
     it.discard(str(gate))
     assert not gate.exists() and gate.parent.exists()
+
+
+def ended(folder: Path, record: str) -> CleanRequest:
+    """The clean-up of a component whose script has written down its end."""
+    wanted = order(folder)
+    drive(cluster().submit(replace(wanted, barrier_seconds=None)), [said("7\n")], Told())
+    gate = Path(wanted.gate)
+    (gate / "go").rename(gate / "run")
+    (gate / "started").write_text("n1\n")
+    (gate / "ended").write_text(record)
+    return CleanRequest(TOKEN, str(gate), reservation=False)
+
+
+def test_a_job_whose_script_has_just_ended_is_left_to_end_by_itself(tmp_path: Path) -> None:
+    told = Told()
+    answers: list[Answer] = [said(job(s)) for s in ("RUNNING", "RUNNING", "COMPLETING")]
+    left = drive(cluster().clean(ended(tmp_path, "0 signalled\n")), [*answers, DONE], told)
+    assert (left.exit_code, left.cause) == (0, None)
+    assert [line.split()[0] for line in told.lines] == ["squeue"] * 4
+
+
+def test_a_job_that_is_cancelled_since_its_script_has_ended_was_not_killed(tmp_path: Path) -> None:
+    """Its controller has not heard of that, and says CANCELLED then; also if that is seen by a
+    later try only."""
+    wanted, late = ended(tmp_path, "0 signalled\n"), [said(job("RUNNING"))] * 6
+    left = drive(cluster().clean(wanted), [*late, said(), said(job("CANCELLED"))], Told())
+    assert (left.exit_code, left.cause) == (0, None)
+    it = cluster()
+    for again in range(2):
+        with pytest.raises(UnknownOutcome):
+            answers = late if not again else []
+            drive(it.clean(wanted), [*answers, CommandLost("no answer")], Told())
+    assert drive(it.clean(wanted), [said(job("CANCELLED"))], Told()).cause is None
+
+
+@pytest.mark.parametrize(
+    ("state", "said_why"),
+    [("OUT_OF_MEMORY", "OUT_OF_MEMORY: OutOfMemory"), ("CANCELLED", "CANCELLED"), ("FAILED", "")],
+)
+def test_why_it_was_killed_is_told_by_its_cluster(
+    tmp_path: Path, state: str, said_why: str
+) -> None:
+    line = job(state).replace("None", "OutOfMemory" if state == "OUT_OF_MEMORY" else "None")
+    left = drive(cluster().clean(ended(tmp_path, "137 signalled\n")), [said(line)], Told())
+    assert (left.cause, left.detail) == (Cause.KILLED, said_why)
+
+
+def test_of_one_that_the_broker_has_ended_its_cluster_tells_nothing_more(tmp_path: Path) -> None:
+    """Also if that is seen by a later try only."""
+    wanted, it = ended(tmp_path, "0\n"), cluster()
+    (Path(wanted.gate or "") / "ended").unlink()
+    with pytest.raises(UnknownOutcome):
+        drive(it.clean(wanted), [said(job("RUNNING")), CommandLost("no answer")], Told())
+    left = drive(it.clean(wanted), [said(job("CANCELLED"))], Told())
+    assert (left.cause, left.detail) == (Cause.KILLED, "")
+
+
+@pytest.mark.parametrize("seen", ["COMPLETING", "CANCELLED"])
+def test_a_job_that_somebody_else_has_cancelled_before_was_killed(
+    tmp_path: Path, seen: str
+) -> None:
+    """Its controller knows of that from when it is asked for it."""
+    answers: list[Answer] = [said(job("CANCELLED"))]
+    if seen == "COMPLETING":  # for so long that it is cancelled once more
+        answers = [*[said(job(seen))] * 6, said(), *answers]
+    left = drive(cluster().clean(ended(tmp_path, "0 signalled\n")), answers, Told())
+    assert left.cause is Cause.KILLED

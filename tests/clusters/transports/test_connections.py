@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
 import tempfile
 import time
@@ -171,6 +172,23 @@ def test_the_folder_of_a_daemon_that_was_killed_is_removed(sshd: Sshd) -> None:
         own = list(Path("/tmp").glob(f"mb-ssh-{os.getpid()}-*"))
         assert own and not old.exists()
         assert all(path.stat().st_mode & 0o77 == 0 for path in own)
+
+
+@pytest.mark.parametrize("instead", [None, 0o777])
+def test_a_folder_that_was_removed_is_made_again(sshd: Sshd, instead: int | None) -> None:
+    """By what cleans up /tmp. One that has come into its place is not used."""
+    with contextlib.closing(make_far("openssh", sshd, reach(sshd))) as transport:
+        before = set(Path("/tmp").glob(f"mb-ssh-{os.getpid()}-*"))
+        word(transport)
+        (own,) = set(Path("/tmp").glob(f"mb-ssh-{os.getpid()}-*")) - before
+        shutil.rmtree(own)
+        if instead is not None:
+            own.mkdir()
+            own.chmod(instead)
+        eventually(lambda: answers(transport), "it answers again")
+        if instead is not None:
+            assert not list(own.iterdir())
+            own.rmdir()
 
 
 # --- hosts and accounts -----------------------------------------------------------------------

@@ -199,6 +199,11 @@ def test_sudo_is_given_the_words_and_nothing_else() -> None:
         ("\nmbsvc is not in the sudoers file.\n", True),
         ("sudo: unknown user anna\nsudo: error initializing audit plugin\n", True),
         ("sbatch: error: Batch job submission failed: sudo: no\n", False),
+        ("sudo: unable to resolve host login1: No such name\nsbatch: error: no\n", False),
+        ("sudo: setrlimit(RLIMIT_CORE): Operation not permitted\n", False),
+        ("sudo: a warning of tomorrow\nsbatch: error: no\n", False),
+        ("sudo: unable to resolve host login1: No such name\nsudo: a password is required\n", True),
+        ("sudo: unable to resolve host login1: No such name\nanna may not run sudo here\n", True),
         ("", False),
     ],
 )

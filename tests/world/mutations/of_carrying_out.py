@@ -76,8 +76,8 @@ def first_entry_only(stack: contextlib.ExitStack) -> None:
 def cancelled_is_ended(stack: contextlib.ExitStack) -> None:
     """A job that was told to end has ended."""
 
-    def clean(token: str, find: Any, cancel: Any, delete: Any) -> Operation[Any]:
-        jobs = yield from find()
+    def clean(token: str, find: Any, cancel: Any, delete: Any, spare: int = 0) -> Operation[Any]:
+        jobs = yield from find([])
         yield from cancel(jobs)
         if delete is not None:
             yield from delete()

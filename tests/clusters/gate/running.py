@@ -20,6 +20,12 @@ SECONDS = 120.0
 _NOTES = ("arrived", "ready", "started")
 
 
+def _heeds_signals() -> None:
+    """Whoever runs the tests in the background may have them ignore these, and what they start."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Running:
     """A wrapper that runs, as a cluster runs it: in a session of its own."""
 
@@ -41,6 +47,7 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            preexec_fn=_heeds_signals,
         )
 
     def end(self) -> tuple[int, bytes, bytes]:

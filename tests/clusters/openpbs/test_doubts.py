@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 
 import pytest
@@ -31,6 +32,13 @@ def own(state: str = "RESV_CONFIRMED", number: int = 5) -> str:
 def states(server: Server) -> list[str]:
     """Of the broker's own, in a look."""
     return [r.state for r in server.all() if r.name == TOKEN]
+
+
+def looks_until_all_are_known(server: Server) -> None:
+    while True:
+        with contextlib.suppress(UnknownOutcome):
+            server.all()
+            return
 
 
 def many(forgers: Iterable[int] = (), *, told: str | None = None) -> Server:
@@ -141,12 +149,7 @@ def test_what_becomes_of_its_own_is_seen_however_many_come_that_forge() -> None:
 def test_to_look_for_one_of_its_own_costs_little_however_many_are_known_to_forge() -> None:
     server = many(OTHERS)
     server.blocks["R5.pbsa"] = own()
-    while True:
-        try:
-            server.all()
-            break
-        except UnknownOutcome:
-            pass
+    looks_until_all_are_known(server)
     server.asked.clear()
     assert [r.id for r in server.look()] == ["R5.pbsa"]
     assert not asked_alone(server)
@@ -263,12 +266,7 @@ def test_the_first_look_comes_to_an_end_however_many_forge(forgers: int, owned: 
 def test_a_token_is_found_though_many_forge_and_more_come_each_time() -> None:
     standing = range(100, 196)
     server = Server(*(block(n, written=heads(standing)) for n in standing))
-    while True:
-        try:
-            server.all()
-            break
-        except UnknownOutcome:
-            pass
+    looks_until_all_are_known(server)
     for first in range(1000, 1100, 25):
         server.blocks = {n: b for n, b in server.blocks.items() if int(n[1:-5]) < 1000}
         new = range(first, first + 25)

@@ -11,7 +11,6 @@ import pytest
 
 from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import listed, reservations
-from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.doubts import Doubts
 from metabroker.clusters.openpbs.parsing import PbsReservation
 from metabroker.clusters.openpbs.snapshot import is_ours
@@ -23,7 +22,6 @@ from .recorded import case
 from .test_reserving import shown
 
 R = TypeVar("R")
-WHO = PbsIdentity("mbsvc")
 BRIEF, FULL = ("pbs_rstat", "-B"), ("pbs_rstat", "-F")
 
 
